@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from blindfuse.numbers.simulation import simulate_numbers as simulate_numbers
     from blindfuse.numbers.table import Numbers as Numbers
     from blindfuse.readers.gold import read_gold as read_gold
-    from blindfuse.readers.reading import Read as Read
+    from blindfuse.readers.reader import Read as Read
     from blindfuse.readers.reading import read as read
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
@@ -99,7 +99,7 @@ _MODULES = {
     "PairAudit": "comparisons.audit_pairs",
     "PairRequests": "comparisons.next_pairs",
     "Ranking": "comparisons.ranking",
-    "Read": "readers.reading",
+    "Read": "readers.reader",
     "ResponseSets": "responses.response_sets",
     "Responses": "responses.responses",
     "SetFusion": "sets.set_fusion",

@@ -1,29 +1,21 @@
 """Comparisons: one row per comparison, with columns for both items and the winner."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import BadFile, BadLabels
 from blindfuse.readers.numbers import as_floats
-from blindfuse.readers.reader import name_of
+from blindfuse.readers.reader import Read, name_of
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.comparison_detection import detect_columns
 
 TITLE = "comparisons"
 
 
-class ParsedComparisons(NamedTuple):
-    """The comparisons that were found, the column of each role, and what the user should know."""
-
-    table: Comparisons
-    columns: dict[str, str]
-    notes: list[str]
-
-
 def read_comparisons(
     tables: Sequence[Table], named: Mapping[str, str | None], missing: Iterable[Any] = ()
-) -> ParsedComparisons:
+) -> Read[Comparisons]:
     """Return the comparisons in tables with one row each.
 
     Columns that are not ``named`` are detected; winners in ``missing`` are left out.
@@ -42,6 +34,6 @@ def read_comparisons(
             raise BadFile(f"{name}: the weight {wrong[0]!r} is not a finite number. Correct it.")
         arrays["weight"], notes = weights.to_numpy(), [*notes, *weight_notes]
     try:
-        return ParsedComparisons(Comparisons.from_roles(arrays), columns, notes)
+        return Read(Comparisons.from_roles(arrays), columns, notes)
     except BadLabels as error:
         raise BadFile(f"{name}: {error}") from None

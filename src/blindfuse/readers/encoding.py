@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from blindfuse.readers.names import (
     plain_name_series,
     row_name,
 )
-from blindfuse.readers.reader import ParsedResponses, name_of
+from blindfuse.readers.reader import ParsedResponses, Read, name_of
 from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedNames, code_distinct
 from blindfuse.responses.notes import count_note
@@ -44,23 +44,16 @@ class Encoding:
     levels: Levels
 
 
-class Encoded(NamedTuple):
-    """A table of responses, with notes, gold labels and the questions among the notes."""
-
-    responses: Any
-    notes: list[str]
-    gold: Mapping[str, Any]
-    questions: Sequence[str] = ()
-
-
-Encoder = Callable[[Sequence[Table], ParsedResponses, Encoding], Encoded]
-"""A function that makes the table of one kind of response."""
+Encoder = Callable[[Sequence[Table], ParsedResponses, Encoding], Read[Any]]
+"""A function that makes the table of one kind of response, with its notes and gold labels."""
 
 
 # Labels
 
 
-def encode_labels(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+def encode_labels(
+    tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding
+) -> Read[Any]:
     """Return the labels as ``Responses``."""
     labels = replace(encoding.labels, abstain=parsed.abstain)
     responses, notes = to_responses(tables[0], parsed, labels, encoding.repeats)
@@ -73,7 +66,7 @@ def encode_labels(tables: Sequence[Table], parsed: ParsedResponses, encoding: En
         *questions,
         *gold_notes,
     ]
-    return Encoded(responses, notes, gold, questions)
+    return Read(responses, parsed.columns, notes, gold, questions)
 
 
 def to_responses(
@@ -247,7 +240,7 @@ def values_by_item(
 # Sets
 
 
-def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Read[Any]:
     """Return the sets in the parsed cells as ``ResponseSets``."""
     table, frame, separator = tables[0], parsed.frame, encoding.separator
 
@@ -275,7 +268,7 @@ def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Enco
         *overlap_note(responses),
         *gold_notes,
     ]
-    return Encoded(responses, notes, gold)
+    return Read(responses, parsed.columns, notes, gold)
 
 
 def sets_by(

@@ -20,9 +20,12 @@ _FIELDS = {
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
-    """Return whether there are names and values of scores by trace."""
-    fields = _fields(tables[0])
-    return {"name", "value", "source"} <= set(tables[0].columns) and "trace" in fields
+    """Return whether there are names and values of scores by trace.
+
+    If the item or the annotator is named, the scores are read as a long table.
+    """
+    has_scores = {"name", "value", "source"} <= set(tables[0].columns)
+    return has_scores and "trace" in _fields(tables[0]) and not (options.item or options.annotator)
 
 
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
@@ -31,28 +34,23 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     With one name of scores, the annotator is the author, or the source of the score.
     """
     table, fields = tables[0], _fields(tables[0])
-    chosen = [name for name in (options.item, options.annotator, options.label) if name]
-    named = [existing_column(table, str(name)) for name in chosen]
+    named = [existing_column(table, options.label)] if options.label else []
     frame = load_columns(tables, ["name", "value", "source", *fields.values(), *named])
     observation, text, author = (
         pl.col(fields[field]) if field in fields else pl.lit(None, pl.String)
         for field in ("observation", "text", "author")
     )
     several = frame["name"].n_unique() > 1
-    who = pl.coalesce(author, pl.lit(None) if several else pl.col("source"))
-    parts = [pl.col("name"), who] if several else [who]
-    annotator = pl.concat_str(parts, separator=", ", ignore_nulls=True)
-    item = pl.concat_str(fields["trace"], observation, separator=" ", ignore_nulls=True)
-    label = pl.coalesce(text, "value")
+    parts = [pl.col("name"), author] if several else [pl.coalesce(author, "source")]
     return ParsedResponses(
         frame.select(
-            item=pl.col(options.item) if options.item else item,
-            annotator=pl.col(str(options.annotator)) if options.annotator else annotator,
-            label=pl.col(options.label) if options.label else label,
+            item=pl.concat_str(fields["trace"], observation, separator=" ", ignore_nulls=True),
+            annotator=pl.concat_str(parts, separator=", ", ignore_nulls=True),
+            label=pl.col(*named) if named else pl.coalesce(text, "value"),
         ),
         {
-            "item": options.item or fields["trace"],
-            "annotator": str(options.annotator or ("name" if several else "author")),
+            "item": fields["trace"],
+            "annotator": "name" if several else "author",
             "label": options.label or "value",
         },
     )

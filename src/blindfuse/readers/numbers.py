@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.readers.encoding import Encoded, Encoding, gold_labels, matching_gold
-from blindfuse.readers.reader import ParsedResponses
+from blindfuse.readers.encoding import Encoding, gold_labels, matching_gold
+from blindfuse.readers.reader import ParsedResponses, Read
 from blindfuse.readers.tables import Table
 from blindfuse.responses.markers import is_failed_verdict, is_missing_marker
 from blindfuse.responses.notes import count_note
@@ -21,7 +22,9 @@ _DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 _THOUSANDS = r"^[+-]?\d{1,3},\d{3}$"
 
 
-def encode_numbers(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+def encode_numbers(
+    tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding
+) -> Read[Any]:
     """Return the labels as ratings."""
     frame, notes = _with_values(tables, parsed, encoding)
     columns = (frame[column].to_numpy() for column in ("item", "annotator", "value"))
@@ -31,10 +34,12 @@ def encode_numbers(tables: Sequence[Table], parsed: ParsedResponses, encoding: E
     suspects = missing_number_note(frame["value"].drop_nulls().unique())
     notes = [*notes, *suspects, *count_note(numbers.repeated, repeated)]
     gold, gold_notes = matching_gold(parsed.gold, floats_of)
-    return Encoded(numbers, [*notes, *gold_notes], gold)
+    return Read(numbers, parsed.columns, [*notes, *gold_notes], gold)
 
 
-def encode_scores(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+def encode_scores(
+    tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding
+) -> Read[Any]:
     """Return the labels as responses whose symbols are levels of a score."""
     frame, notes = _with_values(tables, parsed, encoding)
     columns = (frame[column].to_list() for column in ("item", "annotator", "value"))
@@ -53,7 +58,7 @@ def encode_scores(tables: Sequence[Table], parsed: ParsedResponses, encoding: En
         *responses.repeat_notes,
         *gold_notes,
     ]
-    return Encoded(responses, notes, gold)
+    return Read(responses, parsed.columns, notes, gold)
 
 
 def _with_values(

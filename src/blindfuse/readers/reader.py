@@ -4,15 +4,19 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import polars as pl
 
+from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import BadFile, list_names, suggest
+from blindfuse.numbers.table import Numbers
 from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.nested_labels import cell_text, labels_of_objects, parse_literal
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.response_sets import ResponseSets
+from blindfuse.responses.responses import Responses
 
 EMPTY_SET = "[]"
 """The text of an empty set."""
@@ -46,6 +50,40 @@ class ParsedResponses:
     abstain: bool = False
     empty_cells_are_sets: bool = False
     gold: pl.DataFrame | None = None
+
+
+ResponseTable = TypeVar(
+    "ResponseTable", Responses, ResponseSets, Numbers, Comparisons, covariant=True
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Read(Generic[ResponseTable]):
+    """The result of ``read``.
+
+    Attributes
+    ----------
+    responses
+        :class:`Responses`, :class:`ResponseSets`, :class:`Numbers` or :class:`Comparisons`, by
+        ``kind``.
+    columns
+        where the item, the annotator and the label were found.
+    notes
+        sentences about what was detected, skipped or repeated.
+    gold
+        gold labels in the same file, ``{item: label}``; sets are tuples, and ratings floats.
+    questions
+        those of the notes that ask whether items and labels are what they seem to be.
+    format
+        the name of the format, such as ``"long"``.
+    """
+
+    responses: ResponseTable
+    columns: Mapping[str, str]
+    notes: Sequence[str]
+    gold: Mapping[str, Any] = field(default_factory=dict)
+    questions: Sequence[str] = ()
+    format: str = ""
 
 
 class Reader(Protocol):

@@ -1,8 +1,8 @@
 """``read``: from files to a table of responses, with notes about what was detected and skipped."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, overload
+from dataclasses import replace
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import BadFile, BadParameter, list_names
@@ -34,7 +34,7 @@ from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.encoding import Encoder, Encoding, encode_labels, encode_sets
 from blindfuse.readers.json_tables import is_json, open_json
 from blindfuse.readers.numbers import encode_numbers, encode_scores
-from blindfuse.readers.reader import Reader, parse
+from blindfuse.readers.reader import Read, Reader, parse
 from blindfuse.readers.sources import OTHER_EXTENSIONS, FileInput, Source, as_utf8, find_sources
 from blindfuse.readers.tables import Table, with_fields
 from blindfuse.responses.comparison_detection import refuse_comparisons
@@ -76,39 +76,6 @@ ENCODERS: dict[Kind, Encoder] = {
     "clusters": encode_labels,
 }
 """How the table of each kind is made of the responses in a file."""
-
-ResponseTable = TypeVar(
-    "ResponseTable", Responses, ResponseSets, Numbers, Comparisons, covariant=True
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Read(Generic[ResponseTable]):
-    """The result of ``read``.
-
-    Attributes
-    ----------
-    responses
-        :class:`Responses`, :class:`ResponseSets`, :class:`Numbers` or :class:`Comparisons`, by
-        ``kind``.
-    format
-        the name of the format, such as ``"long"``.
-    columns
-        where the item, the annotator and the label were found.
-    notes
-        sentences about what was detected, skipped or repeated.
-    gold
-        gold labels in the same file, ``{item: label}``; sets are tuples, and ratings floats.
-    questions
-        those of the notes that ask whether items and labels are what they seem to be.
-    """
-
-    responses: ResponseTable
-    format: str
-    columns: Mapping[str, str]
-    notes: tuple[str, ...]
-    gold: Mapping[str, Any]
-    questions: tuple[str, ...] = ()
 
 
 class ReadOptions(TypedDict, total=False):
@@ -220,15 +187,10 @@ def read(
         the others, only ``annotator`` and ``missing`` apply.
     """
     if kind == "comparisons":
-        others: dict[str, Any] = {
-            "item": item,
-            "label": label,
-            "question": question,
-            "format": format,
-        }
-        flags = {"keep_na": keep_na or None, "fold_case": fold_case or None}
-        lists = {"classes": classes, "annotator": None if isinstance(annotator, str) else annotator}
-        refuse_options(kind, {**others, **flags, **lists, "separator": separator})
+        several = None if isinstance(annotator, str) else annotator
+        names = {"item": item, "label": label, "question": question, "format": format}
+        flags = {"keep_na": keep_na or None, "fold_case": fold_case or None, "classes": classes}
+        refuse_options(kind, {**names, **flags, "separator": separator, "annotator": several})
         return _read_comparisons(paths, columns | {"annotator": annotator}, missing)
     if kind not in ENCODERS:
         raise BadParameter(f"kind={kind!r} must be one of {list_names(get_args(Kind))}.")
@@ -243,18 +205,10 @@ def read(
     parsed = parse(READERS[name], tables, options)
     _refuse_unused(name, parsed.columns, options)
     labels = text_label_options(classes, missing, keep_na, fold_case)
-    encoded = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
+    found = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
     is_named = options.all_named and format is not None
-    notes = [*file_notes(READERS[name].TITLE, tables, parsed.columns, is_named)]
-    notes += [*parsed.notes, *encoded.notes]
-    return Read(
-        encoded.responses,
-        name,
-        parsed.columns,
-        tuple(notes),
-        encoded.gold,
-        tuple(encoded.questions),
-    )
+    detected = file_notes(READERS[name].TITLE, tables, parsed.columns, is_named)
+    return replace(found, notes=(*detected, *parsed.notes, *found.notes), format=name)
 
 
 def _refuse_unused(format: str, columns: Mapping[str, str], options: ColumnOptions) -> None:
@@ -277,10 +231,10 @@ def refuse_options(kind: Kind, options: Mapping[str, Any]) -> None:
 def _read_comparisons(paths: Paths, named: Mapping[str, Any], missing: Any) -> Read[Comparisons]:
     tables = open_tables(paths, [name for name in named.values() if name is not None])
     markers = label_options(None, missing, keep_na=False, fold_case=False).missing
-    parsed = comparisons.read_comparisons(tables, named, markers)
-    is_named = all(named.get(role) == column for role, column in parsed.columns.items())
-    notes = [*file_notes(comparisons.TITLE, tables, parsed.columns, is_named), *parsed.notes]
-    return Read(parsed.table, comparisons.TITLE, parsed.columns, tuple(notes), {})
+    found = comparisons.read_comparisons(tables, named, markers)
+    is_named = all(named.get(role) == column for role, column in found.columns.items())
+    detected = file_notes(comparisons.TITLE, tables, found.columns, is_named)
+    return replace(found, notes=(*detected, *found.notes), format=comparisons.TITLE)
 
 
 def find_format(tables: Sequence[Table], format: str | None, options: ColumnOptions) -> str:
