@@ -16,7 +16,7 @@ import polars as pl
 from blindfuse.errors import BadFile, list_names, suggest
 from blindfuse.files import too_large_message, unpacked_limit
 from blindfuse.readers.sources import Source, damage, needed, refuse_bombs
-from blindfuse.readers.tables import Record, Table, check_columns, text_expression, to_text
+from blindfuse.readers.tables import Record, Table, check_columns, text_expression
 from blindfuse.responses.detection import SAMPLE_ROWS
 
 _MIN_BYTES_PER_VALUE = 8
@@ -39,28 +39,25 @@ def open_columnar(source: Source) -> Table:
 
     with damage(source.name, file_type):
         frame = _scan(source, file_type)
-        columns = frame.collect_schema().names()
-        check_columns(source.name, columns)
+        schema = frame.collect_schema()
+        check_columns(source.name, schema.names())
         n_rows = int(frame.select(pl.len()).collect().item())
-        if n_rows > _max_rows(source, len(columns)):
-            unpacked = f"{n_rows:,} rows of {len(columns)} columns, which take more"
-            raise BadFile(too_large_message(source.name, unpacked))
-        sample = frame.head(SAMPLE_ROWS).collect()
-
-    def load(columns: Sequence[str]) -> pl.DataFrame:
-        with damage(source.name, file_type):
-            rows = frame.select(columns).collect()
-        return to_text(source.name, rows)
+    if n_rows > _max_rows(source, len(schema)):
+        unpacked = f"{n_rows:,} rows of {len(schema)} columns, which take more"
+        raise BadFile(too_large_message(source.name, unpacked))
 
     def scan(columns: Sequence[str]) -> pl.LazyFrame:
-        schema = frame.collect_schema()
         return frame.select(text_expression(column, schema[column]) for column in columns)
+
+    def load(columns: Sequence[str], limit: int = n_rows) -> pl.DataFrame:
+        with damage(source.name, file_type):
+            return scan(columns).head(limit).collect()
 
     def records() -> Iterator[Record]:
         with damage(source.name, file_type):
             yield from frame.collect().iter_rows(named=True)
 
-    return Table(source, file_type, to_text(source.name, sample), load, records, scan)
+    return Table(source, file_type, load(schema.names(), SAMPLE_ROWS), load, records, scan)
 
 
 def _max_rows(source: Source, n_columns: int) -> int:
@@ -134,8 +131,9 @@ def _open_workbook(source: Source) -> Table:
     with damage(source.name, "Excel"):
         sheets = pl.read_excel(io.BytesIO(source.read()), sheet_id=0)
     sheets = {name: frame for name, frame in sheets.items() if frame.width}
-    frame = to_text(source.name, sheets[_chosen(source, list(sheets))])
+    frame = sheets[_chosen(source, list(sheets))]
     columns = check_columns(source.name, frame.columns)
+    frame = frame.select(text_expression(*column) for column in frame.schema.items())
     frame = frame.select(_emptied(columns))
     return Table(source, "Excel", frame.head(SAMPLE_ROWS), frame.select)
 

@@ -67,7 +67,7 @@ def _with_values(
     """Return the named responses with their labels as numbers, in the column ``value``."""
     name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
     missing = [str(marker) for marker in encoding.labels.missing if not is_null(marker)]
-    values, notes = _as_numbers(name, parsed.frame["label"], missing)
+    values, notes = _as_numbers(name, parsed.frame, missing)
     frame = parsed.frame.with_columns(value=values)
     for role in ("item", "annotator"):
         nameless = (frame[role].is_null() & frame["value"].is_not_null()).arg_true()
@@ -80,14 +80,14 @@ def _with_values(
 
 
 def _as_numbers(
-    name: str, labels: pl.Series, missing: Collection[str]
+    name: str, frame: pl.DataFrame, missing: Collection[str]
 ) -> tuple[pl.Series, list[str]]:
     """Return labels as floats, null where they are missing; an error names the first other text.
 
     What is missing among labels is missing among numbers: markers such as NA, failed verdicts, and
     what the user named. The notes say so.
     """
-    text = labels.str.strip_chars(TRIMMED)
+    text = frame["label"].str.strip_chars(TRIMMED)
     values, notes = as_floats(text)
     others = text.filter(values.is_null()).drop_nulls().unique().to_list()
     numerals = [marker for marker in missing if NUMERAL.fullmatch(marker) and "," not in marker]
@@ -107,10 +107,11 @@ def _as_numbers(
         )
     if (is_empty | is_dropped).all():
         raise BadFile(f"{name} contains no numbers, so there is nothing to fuse. Check --label.")
+    is_response = frame["annotator"].is_not_null()  # other rows only name an item
     dropped = list_names(sorted(text.filter(is_dropped).unique()))
     return values.set(is_dropped, None), [
         *notes,
-        *count_note(int(is_empty.sum()), "empty value{s} treated as missing"),
+        *count_note(int((is_empty & is_response).sum()), "empty value{s} treated as missing"),
         *count_note(int(is_dropped.sum()), f"value{{s}} treated as missing: {dropped}"),
     ]
 

@@ -217,12 +217,9 @@ def _pin_classes(
     table: Table, columns: Mapping[str, str], responses: pl.LazyFrame, options: ReadOptions
 ) -> tuple[LabelOptions, list[str]]:
     """Return what the user says about labels, with the classes of all partitions, and notes."""
-    labels = text_label_options(
-        options.get("classes"),
-        options.get("missing"),
-        options.get("keep_na", False),
-        options.get("fold_case", False),
-    )
+    keep_na, fold_case = options.get("keep_na", False), options.get("fold_case", False)
+    classes, missing = options.get("classes"), options.get("missing")
+    labels = text_label_options(classes, missing, keep_na, fold_case)
     counted = responses.group_by("label").agg(pl.count("annotator")).collect().sort("label")
     values, counts = counted.get_columns()
     coded = code_values(table, columns, values, counts.to_list, labels, lambda _: table.name)

@@ -183,16 +183,6 @@ def check_column_count(name: str, count: int) -> None:
         )
 
 
-def to_text(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Convert every column to text, as ``text_expression`` does."""
-    try:
-        return frame.select(text_expression(*column) for column in frame.schema.items())
-    except pl.exceptions.PolarsError as error:
-        raise BadFile(
-            f"{name} has a column that cannot be converted to text ({error}). Choose others."
-        ) from None
-
-
 def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as text: whole floats as integers, NaN as null, nested values as JSON.
 
