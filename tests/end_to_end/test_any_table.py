@@ -52,7 +52,7 @@ from blindfuse.metrics import (
 )
 from blindfuse.responses.responses import as_responses
 from blindfuse.sklearn import BlindVotingClassifier
-from tests.support.odd_tables import FORMS, Table, drawn_table, odd_table, tables
+from tests.support.odd_tables import DEFECTS, FORMS, Table, odd_table, tables
 
 few = settings(max_examples=settings().max_examples // 8)
 some = settings(max_examples=3 * few.max_examples)
@@ -145,25 +145,18 @@ def assert_fusion(fusion: Fusion) -> None:
 
 
 @few
-@given(tables(), forms)
-def test_reports(table: Table, form: str) -> None:
-    with only_our_errors():
-        fusion = fuse(FORMS[form](table))
-        compared = compare(fusion.responses, methods=METHODS, fused=fusion)
-        assert "</html>" in report_html(fusion, compared=compared)
-
-
-@few
 @given(tables(), forms, shares)
-def test_compare(table: Table, form: str, share: float) -> None:
+def test_comparisons_and_reports(table: Table, form: str, share: float) -> None:
     truth = dict(enumerate(table.truth[: round(share * len(table.truth))]))
     with only_our_errors():
-        rows = compare(FORMS[form](table), truth, METHODS)
+        fusion = fuse(FORMS[form](table))
+        rows = compare(fusion.responses, truth, METHODS, fused=fusion)
         assert [row.method for row in rows] == ["fuse", *METHODS]
         for row in rows:
             assert (row.failed is None) == (row.differs is not None)
             assert row.error is None or 0 <= row.error <= 1
             assert row.failed is None or row.failed.endswith((".", "?"))
+        assert "</html>" in report_html(fusion, compared=rows)
 
 
 @some
@@ -264,7 +257,10 @@ def test_memory_does_not_grow_from_crowd_to_crowd(warm: int, crowds: int) -> Non
     for seed in range(crowds):
         if seed == warm:
             before = memory()
-        rows = drawn_table(np.random.default_rng(seed)).rows
+        rng = np.random.default_rng(seed)
+        defects = rng.choice(DEFECTS, rng.choice(3, p=[0.6, 0.3, 0.1])).tolist()
+        shape = int(rng.integers(3, 31)), int(rng.integers(2, 9)), int(rng.integers(2, 6))
+        rows = odd_table(seed, shape, skill=rng.random(), missing=0.2, defects=defects).rows
         for name in METHODS:
             with only_our_errors():
                 posteriors = METHODS[name]().fit(rows).posteriors_

@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from blindfuse import BlindfuseError, Model, read, read_gold, simulate
+from blindfuse import BlindfuseError, read, read_gold
 from blindfuse.cli.main import blindfuse as program
 from tests.support.damaged_files import FILES, damage
 
@@ -68,18 +67,3 @@ def test_the_command_line_reads_or_refuses_damaged_files(
         assert result.exit_code in (0, 2), (seed, result.exception)
         assert fused.exists() == (result.exit_code == 0)
         fused.unlink(missing_ok=True)
-
-
-@seeds(25, 1500)
-def test_damaged_models_are_loaded_or_refused(seeds: range, tmp_path: Path) -> None:
-    path = tmp_path / "model.npz"
-    simulate(5, 3, 2, np.random.default_rng(0)).model.save(path)
-    whole = path.read_bytes()
-    for seed in seeds:
-        path.write_bytes(damage(whole, seed))
-        with time_limit():
-            try:
-                model = Model.load(path)
-            except BlindfuseError:
-                continue
-        np.testing.assert_allclose(model.confusions.sum(axis=1), 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blindfuse import BadLabels, BadParameter, Responses, fuse, simulate
-from tests.support.crowds import copiers
+from tests.support.diagnostics_cases import copiers
 
 TINY = [
     [[0, 1]],

@@ -12,6 +12,12 @@ GROUPS = [(0, 1, 2), (3, 4, 5), (6, 7, 8)]
 PLANTED_PAIRS = {pair for group in GROUPS for pair in combinations(group, 2)}
 
 
+def copiers(seed: int, classes: int = 3, copying: float = 0.5) -> Simulation:
+    """Ten thousand items by fifteen annotators, nine of them in three groups of copiers."""
+    rng = np.random.default_rng(seed)
+    return simulate(10_000, 15, classes, rng, dependent_groups=GROUPS, copy_probability=copying)
+
+
 def diagnosed(responses: Responses) -> tuple[Diagnostics, DawidSkene]:
     """The diagnostics of Dawid–Skene on these responses, and the fitted method."""
     fitted = DawidSkene().fit(responses)

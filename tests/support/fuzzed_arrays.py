@@ -29,6 +29,7 @@ from blindfuse.errors import BlindfuseError
 from blindfuse.model.arrays import load_arrays, save_arrays
 from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array
+from tests.support.damaged_files import damage
 
 N, M, K = 40, 4, 3
 TYPES = [
@@ -37,8 +38,6 @@ TYPES = [
 ]
 NUMBERS = [-1, -2, 0, 1, 7, 127, 128, -(2**15), 2**31, 2**62, 1e300, np.nan, np.inf, -np.inf, 0.5]
 
-Use = Callable[[], Any]
-Target = Callable[["Mutator"], Use]
 Mutation = Callable[[Array, "Mutator"], Any]
 
 
@@ -58,6 +57,9 @@ class Mutator:
 
     def all(self, *arrays: Any) -> list[Any]:
         return [self(array) for array in arrays]
+
+    def sometimes(self, *arrays: Any) -> list[Any]:
+        return self.all(*arrays) if self.rng.random() < 0.3 else list(arrays)
 
 
 def _as_array(value: Any) -> Array:
@@ -104,6 +106,8 @@ MUTATIONS: list[Mutation] = [
 
 SIMULATION = simulate(N, M, K, np.random.default_rng(0), missing=0.3)
 TABLE, MODEL = SIMULATION.responses, SIMULATION.model
+COLUMNS = TABLE.item_of_response(), TABLE.by_item.codes, TABLE.by_item.symbols
+NAMES = TABLE.items, TABLE.annotators, TABLE.classes
 COUNTS = MomentCounts.count(TABLE)
 MOMENTS = COUNTS.moments()
 METHODS = [DawidSkene(max_iter=2), BlindEnsemble(max_sweeps=2)]
@@ -111,74 +115,69 @@ FOLDER = Path(tempfile.mkdtemp())
 for method in METHODS:
     method.partial_fit(TABLE).save_state(FOLDER / type(method).__name__)
 MODEL.save(FOLDER / "Model")
+SAVED = ["DawidSkene", "BlindEnsemble", "Model"]
 
 
 def _fit(responses: Responses, mutator: Mutator) -> Any:
     return mutator.rng.choice(METHODS).fit(responses).predict_proba(responses)
 
 
-def from_codes(mutator: Mutator) -> Use:
-    codes = mutator.all(TABLE.item_of_response(), TABLE.by_item.codes, TABLE.by_item.symbols)
-    names = mutator.all(TABLE.items, TABLE.annotators, TABLE.classes)
-    items, annotators, classes = names if mutator.rng.random() < 0.3 else _names(TABLE)
-    return lambda: _fit(
-        Responses.from_codes(*codes, items=items, annotators=annotators, classes=classes), mutator
-    )
+def from_codes(mutator: Mutator) -> Any:
+    codes = mutator.all(*COLUMNS)
+    items, annotators, classes = mutator.sometimes(*NAMES)
+    names = {"items": items, "annotators": annotators, "classes": classes}
+    return _fit(Responses.from_codes(*codes, **names), mutator)
 
 
-def from_rows(mutator: Mutator) -> Use:
+def from_rows(mutator: Mutator) -> Any:
     rows = mutator.all(*TABLE.by_item)
-    names: Any = mutator.all(*_names(TABLE)) if mutator.rng.random() < 0.3 else _names(TABLE)
-    return lambda: _fit(Responses(names[0], names[1], Rows(*rows), classes=names[2]), mutator)
+    items, annotators, classes = mutator.sometimes(*NAMES)
+    return _fit(Responses(items, annotators, Rows(*rows), classes=classes), mutator)
 
 
-def from_matrix(mutator: Mutator) -> Use:
-    matrix = mutator(TABLE.matrix())
-    return lambda: _fit(Responses.from_matrix(matrix), mutator)
+def from_matrix(mutator: Mutator) -> Any:
+    return _fit(Responses.from_matrix(mutator(TABLE.matrix())), mutator)
 
 
-def from_long(mutator: Mutator) -> Use:
-    columns = mutator.all(TABLE.item_of_response(), TABLE.by_item.codes, TABLE.by_item.symbols)
-    return lambda: _fit(Responses.from_long(*columns), mutator)
+def from_long(mutator: Mutator) -> Any:
+    return _fit(Responses.from_long(*mutator.all(*COLUMNS)), mutator)
 
 
-def selections(mutator: Mutator) -> Use:
+def selections(mutator: Mutator) -> Any:
     items, annotators = mutator.all(np.arange(N), np.arange(M))
-    return lambda: _fit(TABLE.select_items(items).select_annotators(annotators), mutator)
+    return _fit(TABLE.select_items(items).select_annotators(annotators), mutator)
 
 
-def models(mutator: Mutator) -> Use:
+def models(mutator: Mutator) -> Any:
     weights = mutator.rng.choice([np.ones(M), None])
     fields = MODEL.confusions, MODEL.prior, MODEL.annotators, MODEL.classes, weights
-    arrays: Any = mutator.all(*fields)
-    return lambda: Model(*arrays).posteriors(TABLE)
+    return Model(*mutator.all(*fields)).posteriors(TABLE)
 
 
-def moment_counts(mutator: Mutator) -> Use:
+def moment_counts(mutator: Mutator) -> Any:
     tables = mutator.all(COUNTS.singles, COUNTS.pairs, COUNTS.triples)
-    return lambda: (MomentCounts(N, *tables) + COUNTS).moments()
+    return (MomentCounts(N, *tables) + COUNTS).moments()
 
 
-def moments(mutator: Mutator) -> Use:
+def moments(mutator: Mutator) -> Any:
     arrays = mutator.all(*list(vars(MOMENTS).values())[1:])
-    return lambda: Moments(N, *arrays).objective(MODEL.confusions, MODEL.prior)
+    return Moments(N, *arrays).objective(MODEL.confusions, MODEL.prior)
 
 
-def diagnostics(mutator: Mutator) -> Use:
-    posteriors = mutator(MODEL.posteriors(TABLE))
-    return lambda: diagnose(TABLE, MODEL, posteriors).summary()
+def diagnostics(mutator: Mutator) -> Any:
+    return diagnose(TABLE, MODEL, mutator(MODEL.posteriors(TABLE))).summary()
 
 
-def parameters(mutator: Mutator) -> Use:
+def parameters(mutator: Mutator) -> Any:
     weights, prior = mutator.all(np.ones(M), np.full(K, 1 / K))
     if mutator.rng.random() < 0.5:
-        return lambda: DawidSkene(weights=weights, class_prior=prior, max_iter=2).fit(TABLE)
-    return lambda: BlindEnsemble(prior=prior, max_sweeps=2).fit(TABLE)
+        return DawidSkene(weights=weights, class_prior=prior, max_iter=2).fit(TABLE)
+    return BlindEnsemble(prior=prior, max_sweeps=2).fit(TABLE)
 
 
-def saved_arrays(mutator: Mutator) -> Use:
+def saved_arrays(mutator: Mutator) -> Any:
     """Files of the right format with other arrays in them."""
-    name = mutator.rng.choice(["DawidSkene", "BlindEnsemble", "Model"])
+    name = mutator.rng.choice(SAVED)
     format = "blindfuse model" if name == "Model" else f"blindfuse state of {name}"
     header, arrays = load_arrays(FOLDER / name, format)
     changed = mutator.rng.sample(sorted(arrays), mutator.rng.randrange(1, 3))
@@ -189,22 +188,16 @@ def saved_arrays(mutator: Mutator) -> Use:
     if mutator.rng.random() < 0.2:
         key = mutator.rng.choice(sorted(set(header) - {"format", "version"}))
         header[key] = mutator.rng.choice([[], [1, 2], "text", None, -1, {}, [[1], [2]], 10**30])
-    path = FOLDER / "changed"
-    save_arrays(path, format, header, arrays)
-    return lambda: _load(name, path)
+    save_arrays(FOLDER / "changed", format, header, arrays)
+    return _load(name, FOLDER / "changed")
 
 
-def saved_bytes(mutator: Mutator) -> Use:
+def saved_bytes(mutator: Mutator) -> Any:
     """Files with other bytes in them."""
-    name = mutator.rng.choice(["DawidSkene", "BlindEnsemble", "Model"])
-    content = bytearray((FOLDER / name).read_bytes())
-    for _ in range(mutator.rng.randrange(1, 20)):
-        content[mutator.rng.randrange(len(content))] = mutator.rng.randrange(256)
-    if mutator.rng.random() < 0.2:
-        del content[mutator.rng.randrange(len(content)) :]
-    path = FOLDER / "damaged"
-    path.write_bytes(content)
-    return lambda: _load(name, path)
+    name = mutator.rng.choice(SAVED)
+    damaged = damage((FOLDER / name).read_bytes(), mutator.rng.randrange(2**32))
+    (FOLDER / "damaged").write_bytes(damaged)
+    return _load(name, FOLDER / "damaged")
 
 
 def _load(name: str, path: Path) -> Any:
@@ -214,23 +207,9 @@ def _load(name: str, path: Path) -> Any:
     return method.load_state(path).merge(type(method)().partial_fit(TABLE))
 
 
-def _names(table: Responses) -> list[Array]:
-    return [table.items, table.annotators, table.classes]
-
-
-TARGETS: list[Target] = [
-    from_codes,
-    from_rows,
-    from_matrix,
-    from_long,
-    selections,
-    models,
-    moment_counts,
-    moments,
-    diagnostics,
-    parameters,
-    saved_arrays,
-    saved_bytes,
+TARGETS: list[Callable[[Mutator], Any]] = [
+    *(from_codes, from_rows, from_matrix, from_long, selections, models, moment_counts, moments),
+    *(diagnostics, parameters, saved_arrays, saved_bytes),
 ]
 
 
@@ -243,7 +222,7 @@ def main(seed: int, count: int) -> None:
             target = TARGETS[number % len(TARGETS)]
             print(f"\r{number} {target.__name__} ", end="", file=sys.stderr)  # named in a crash
             try:
-                target(Mutator(number))()
+                target(Mutator(number))
                 accepted += 1
             except BlindfuseError:
                 continue

@@ -1,6 +1,6 @@
 """Tables of labels with all that is odd about those of people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +89,7 @@ def odd_table(
     kind: str = "numbers",
     skill: float = 0.5,
     missing: float = 0.0,
-    defects: tuple[str, ...] = (),
+    defects: Sequence[str] = (),
 ) -> Table:
     """Labels of N items by M annotators in K classes, right with probability ``skill``."""
     n, m, k = shape
@@ -118,21 +118,4 @@ def tables() -> st.SearchStrategy[Table]:
         skill=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
         missing=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
         defects=st.lists(st.sampled_from(DEFECTS), max_size=2).map(tuple),
-    )
-
-
-def drawn_table(rng: np.random.Generator) -> Table:
-    """One of :func:`tables`, by a generator; mostly without the gravest defects."""
-    shape = (
-        int(rng.integers(3, MOST_ITEMS + 1)),
-        int(rng.integers(2, MOST_ANNOTATORS + 1)),
-        int(rng.integers(2, MOST_CLASSES + 1)),
-    )
-    return odd_table(
-        int(rng.integers(2**32)),
-        shape,
-        kind=str(rng.choice(list(NAMES))),
-        skill=float(rng.random()),
-        missing=float(rng.choice([0.0, 0.2, 0.6])),
-        defects=tuple(rng.choice(DEFECTS, size=rng.choice(3, p=[0.6, 0.3, 0.1])).tolist()),
     )
