@@ -233,7 +233,7 @@ def test_rates_are_not_shared_without_agreement_beyond_chance() -> None:
         ([["x"], ["q"]], ["x", "y"], r"'q' \(row 1\) are not among the classes"),
         ([["x"]], None, "same length"),
         ([None, None], ["x"], "There are no responses"),
-        ([{"x": 0.5}, []], None, r"row 0: 0.5 does not say whether a class applies"),
+        ([{"x": 0.5}, []], None, r"row 0: 0.5 does not say whether class 'x' applies"),
     ],
 )
 def test_bad_input_is_refused(sets: list[Any], classes: list[str] | None, message: str) -> None:
