@@ -99,7 +99,8 @@ def suggest(name: object, candidates: Iterable[object]) -> str:
     close = get_close_matches(str(name).casefold(), folded, 1)
     if not known:
         return "there is no other."
-    return f"did you mean {folded[close[0]]!r}?" if close else f"there are {list_names(known)}."
+    there = "there is only" if len(known) == 1 else "there are"
+    return f"did you mean {folded[close[0]]!r}?" if close else f"{there} {list_names(known)}."
 
 
 def _plain(value: object) -> object:

@@ -69,6 +69,17 @@ def test_annotators_with_unlike_rates_agree_beyond_chance_though_alpha_is_low() 
     assert "at different rates" in found.summary()
 
 
+def test_sources_of_one_class_each_agree_by_chance_though_alpha_is_positive() -> None:
+    rng, own = np.random.default_rng(0), np.arange(6) % 2
+    truth = rng.integers(2, size=(300, 1))
+    fires = rng.random((300, 6)) < np.where(truth == own, 0.6, 0.1)
+    found = measure_information(Responses.from_matrix(np.where(fires, own, -1)))
+    assert found is not None
+    assert not found.is_beyond_chance
+    assert found.alpha.low > 0
+    assert "different rates; given those, they agree no more than by chance" in found.summary()
+
+
 def test_abstentions_do_not_count() -> None:
     responses = independent(0, missing=0.5).responses
     found, plain = map(measure_information, (responses.with_abstentions(), responses))

@@ -254,7 +254,7 @@ def _classes(result: AuditResult) -> str:
     shares = sorted(result.class_shares.items(), key=lambda pair: -pair[1].value)
     listed = ", ".join(f"{name} {share.percent()}" for name, share in shares[:10])
     hidden = len(shares) - 10
-    more = f" and {hidden:,} more classes" if hidden > 0 else ""
+    more = f" and {counted(hidden, 'more class')}" if hidden > 0 else ""
     return f"{listed}{more} of all items, corrected by the checks."
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from blindfuse.diagnostics.expected_error import ExpectedError, Z, as_percent
 from blindfuse.diagnostics.pairs import evenly_spaced
+from blindfuse.errors import counted
 from blindfuse.model.fused_model import UNCHANGED, Recalibration
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
@@ -34,7 +35,7 @@ class ClassShares:
         order = np.argsort(-self.share, kind="stable")[:3]
         texts = ", ".join(self._describe(int(k)) for k in order)
         hidden = len(self.classes) - len(order)
-        more = f" and {hidden:,} more classes" if hidden else ""
+        more = f" and {counted(hidden, 'more class')}" if hidden else ""
         return f"{texts}{more}."
 
     def _describe(self, k: int) -> str:

@@ -49,10 +49,18 @@ class Information:
         """α, and what it means."""
         value, low, high = self.alpha
         text = f"Krippendorff's α {value:.2f} ({low:.2f} to {high:.2f})"
+        if not self.is_beyond_chance and low > 0:
+            return (
+                f"{text} because annotators report the classes at different rates; given those, "
+                "they agree no more than by chance."
+            )
         if not self.is_beyond_chance:
             return f"{text}: annotators agree no more than by chance."
         if self.are_opposed:
-            return f"{text}: some annotators contradict others more than by chance."
+            return (
+                f"{text}: some annotators contradict others more than by chance. If their labels "
+                "are clusters with names of their own, use `blindfuse cluster` (fuse_clusters)."
+            )
         if low <= 0:
             return (
                 f"{text} because annotators report the classes at different rates; given those, "
