@@ -15,7 +15,7 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (849, 8),
+    ".": (850, 8),
     "auditing": (1_380, 10),
     "cli": (2_602, 21),
     "comparisons": (1_734, 13),
