@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from blindfuse import BadFile, fuse, read, read_gold
-from tests.support.reader_files import has_note, stream
+from blindfuse import BadFile, read, read_gold
+from tests.support.reader_files import stream
 
 PAIRS = [("007", "cat"), ("1e5", "dog"), ("ü", "cat")]
 
@@ -75,34 +75,6 @@ def test_gold_labels_between_two_classes_are_kept() -> None:
 
 
 # Beside the responses
-
-
-def test_a_gold_column_of_a_long_table_is_not_read_as_responses() -> None:
-    text = "item,annotator,label,truth\ni,a,x,x\ni,b,y,x\nj,a,y,\nj,b,y,\nk,a,x,y\n"
-    found = read(stream(text))
-    assert found.gold == {"i": "x", "k": "y"}
-    assert has_note(found, "2 gold labels found in 'truth'")
-    assert found.responses.n_responses == 5
-    fusion = fuse(found.responses, gold=found.gold)
-    assert dict(zip(found.responses.items, fusion.labels, strict=True))["k"] == "y"
-
-
-def test_a_gold_column_needs_one_value_per_item_that_is_a_class() -> None:
-    right = read(stream("item,annotator,label,correct\ni,a,x,true\ni,b,y,false\n"))
-    assert not right.gold
-    assert has_note(right, "'correct' not used as gold labels: several values for item 'i'")
-    texts = read(stream("item,annotator,label,expected\ni,a,x,an essay\nj,b,y,x\n"))
-    assert texts.gold == {"j": "x"}
-    assert has_note(texts, "no annotator reported such a class: 'an essay'")
-
-
-def test_gold_labels_belong_to_the_question_that_is_read() -> None:
-    text = (
-        "item,question,annotator,label,gold\n"
-        "i,colour,a,red,red\ni,size,a,big,small\nj,size,b,small,big\nj,colour,b,blue,red\n"
-    )
-    assert read(stream(text), question="size").gold == {"i": "small", "j": "big"}
-    assert read(stream(text), question="colour").gold == {"i": "red", "j": "red"}
 
 
 def test_a_gold_column_that_only_some_files_have_is_skipped(tmp_path: Path) -> None:

@@ -45,10 +45,6 @@ def test_a_wrong_extension_is_refused(tmp_path: Path, name: str) -> None:
     assert_refused(lambda: read(write_file(tmp_path, name, LONG)), f"{name} is not")
 
 
-def test_repeated_column_names_are_refused() -> None:
-    assert_refused(lambda: read(stream("item,bob,bob\n1,x,y\n")), "'bob'", "Rename")
-
-
 def test_files_with_different_columns_are_refused(tmp_path: Path) -> None:
     paths = [
         write_file(tmp_path, "a.csv", LONG),

@@ -5,7 +5,8 @@ import gzip
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import BadFile, BlindfuseError, Read, Responses
+from blindfuse import BadFile, BlindfuseError, Read, Responses, read
 
 Rows = list[tuple[str, str, str]]
 """Item, annotator, label."""
@@ -116,3 +117,37 @@ def assert_refused(
     assert len(message) < 600
     for word in words:
         assert word in message
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, and what is read from it; ``cells`` is None if the notes are words of the refusal."""
+
+    about: str
+    content: bytes
+    cells: Mapping[tuple[str, str], str] | None = None
+    notes: Sequence[str] = ()
+    gold: Mapping[str, str] | None = None
+    columns: Mapping[str, str] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    error: type[BlindfuseError] = BadFile
+
+
+def as_cells(text: str) -> Cells:
+    """``{("1", "ann"): "x"}`` for ``"1 ann x"``, one response per comma."""
+    rows = [row.split() for row in text.split(",")]
+    return {(item, annotator): label for item, annotator, label in rows}
+
+
+def check_case(case: Case) -> None:
+    """Assert that the file is read or refused as the case says."""
+    if case.cells is None:
+        assert_refused(
+            lambda: read(stream(case.content), **case.options), *case.notes, kind=case.error
+        )
+        return
+    found = read(stream(case.content), **case.options)
+    assert labels_by_name(found.responses) == case.cells
+    assert all(any(words in note for note in found.notes) for words in case.notes)
+    assert case.gold in (None, found.gold)
+    assert case.columns in (None, found.columns)
