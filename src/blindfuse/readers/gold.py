@@ -207,6 +207,8 @@ def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
     if not {"annotations", "completions"} & set(tables[0].columns):
         return frame
     parsed = parse(label_studio, tables, ColumnOptions(item="item"))
-    labels = parsed.frame.select("item", label=pl.coalesce("label", "gold")).drop_nulls()
-    labels = labels.unique(maintain_order=True)
+    found = [parsed.frame.select("item", "label").drop_nulls()]
+    if parsed.gold is not None:
+        found.append(parsed.gold.rename({"ground_truth": "label"}))
+    labels = pl.concat(found).unique(maintain_order=True)
     return frame.join(labels, on="item", how="left", maintain_order="left")

@@ -69,7 +69,8 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
                     label = {"gold": chosen} if is_gold else {"annotator": who, "label": chosen}
                     rows.append(Row(name, question=question, **label))
                 rows.append(Row(name, None if is_gold else who))
-    every = frame_of_rows(rows)
+    both = frame_of_rows(rows)
+    every, truth = both.filter(pl.col("gold").is_null()), both.drop_nulls("gold")
     frame, question = select_question(table.name, every, options.with_label_as_question())
     empty = "annotation{s} without a result skipped"
     if options.all_choices:
@@ -89,7 +90,7 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
             *suggestion_note(counts["predicted"], "prediction"),
             *count_note(counts["gold"], gold_note),
         ],
-        gold=frame.select("item", ground_truth="gold"),
+        gold=truth.filter(question=question).select("item", ground_truth="gold"),
     )
 
 

@@ -269,10 +269,11 @@ def _open_table(source: Source) -> Table:
     if is_json(source):
         return open_json(source)
     if source.extension in OTHER_EXTENSIONS:
+        start = source.head[:20].decode(errors="replace")
+        begin = "" if "\0" in start else f": it begins with {start!r}"
         raise BadFile(
-            f"{source.name} is not what its name says, .{source.extension}: it begins with "
-            f"{source.head[:20].decode(errors='replace')!r}. Delete what is around the data, or "
-            "rename the file."
+            f"{source.name} is not what its name says, .{source.extension}{begin}. Delete what is "
+            "around the data, rename the file, or export it again."
         )
     return open_delimited(source)
 
