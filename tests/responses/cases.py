@@ -3,18 +3,34 @@
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from blindfuse import Responses
+from blindfuse import Responses, ResponseSets
 from blindfuse.errors import BadLabels, BlindfuseError
+from blindfuse.responses.table import AnnotationTable
 
 NAN = float("nan")
 COLUMNS: dict[str, Any] = {"items": ["i", "j"], "annotators": ["a", "a"], "labels": ["x", "y"]}
 """A valid input of :meth:`Responses.from_long`."""
+
+Columns = dict[str, list[Any]]
+LIBRARIES: dict[str, Callable[[Columns], Any]] = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "pandas nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "duckdb": lambda columns: duckdb.from_arrow(pa.table(columns)),
+}
+every_library = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES.keys())
 
 
 @st.composite
@@ -35,16 +51,18 @@ def typed(value: Any) -> tuple[type, Any]:
     return type(value), value
 
 
-def reported(responses: Responses) -> dict[tuple[Any, Any], tuple[type, Any]]:
-    """The reported classes by item and annotator, read from the rows by item."""
-    starts, codes, symbols = responses.by_item
-    items, annotators = responses.items.tolist(), responses.annotators.tolist()
-    classes = responses.classes.tolist()
-    return {
-        (items[row], annotators[codes[at]]): typed(classes[symbols[at]])
-        for row in range(len(items))
-        for at in range(starts[row], starts[row + 1])
-    }
+def reported(table: AnnotationTable) -> dict[tuple[Any, Any], Any]:
+    """What was reported, by item and annotator: symbols with their types, sets, or numbers."""
+    values = table.by_item.symbols.tolist()
+    if isinstance(table, Responses):
+        symbols = table.symbols.tolist()
+        values = [typed(symbols[code]) for code in values]
+    if isinstance(table, ResponseSets):
+        values = [set(table.classes[row].tolist()) for row in table.indicators()]
+    names = table.items[table.item_of_response()], table.annotators[table.codes]
+    return dict(
+        zip(zip(*map(list, map(np.ndarray.tolist, names)), strict=True), values, strict=True)
+    )
 
 
 def error_message(make: Callable[[], Any], kind: type[BlindfuseError] = BadLabels) -> str:

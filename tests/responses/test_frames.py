@@ -14,19 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blindfuse import Responses
-from tests.responses.cases import error_message, typed
+from tests.responses.cases import LIBRARIES, Columns, error_message, every_library, typed
 
-Columns = dict[str, list[Any]]
-Library = Callable[[Columns], Any]
-
-LIBRARIES: dict[str, Library] = {
-    "pandas": pd.DataFrame,
-    "pandas nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
-    "polars": pl.DataFrame,
-    "polars lazy": pl.LazyFrame,
-    "pyarrow": pa.table,
-    "duckdb": lambda columns: duckdb.from_arrow(pa.table(columns)),
-}
 LABELS: dict[str, list[Any]] = {
     "text": ["yes", "no", "maybe"],
     "numbers as text": ["007", "7", "1e5"],
@@ -35,7 +24,6 @@ LABELS: dict[str, list[Any]] = {
     "booleans": [True, False],
 }
 
-every_library = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES.keys())
 every_kind = pytest.mark.parametrize("words", LABELS.values(), ids=LABELS.keys())
 
 
@@ -66,7 +54,7 @@ def wide_tables(draw: st.DrawFn, words: list[Any], nulls: bool = True) -> Column
 @settings(max_examples=25)
 @given(data=st.data())
 def test_wide_and_long_tables_give_the_same_responses(
-    library: Library, words: list[Any], data: st.DataObject
+    library: Any, words: list[Any], data: st.DataObject
 ) -> None:
     columns = data.draw(wide_tables(words, nulls=data.draw(st.booleans())))
     expected = [
@@ -89,7 +77,7 @@ def test_wide_and_long_tables_give_the_same_responses(
 
 
 @every_library
-def test_columns_are_selected_by_name(library: Library) -> None:
+def test_columns_are_selected_by_name(library: Any) -> None:
     table = library(
         {"note": ["?", "?"], "who": ["b", "a"], "what": [1, 0], "which": ["007", "1e5"]}
     )
@@ -100,7 +88,7 @@ def test_columns_are_selected_by_name(library: Library) -> None:
 
 
 @every_library
-def test_a_wide_table_can_have_an_item_column(library: Library) -> None:
+def test_a_wide_table_can_have_an_item_column(library: Any) -> None:
     table = library({"ann": ["x", None], "id": ["007", "1e5"], "bob": ["y", "x"]})
     responses = Responses.from_wide(table, item="id")
     assert responses.items.tolist() == ["007", "1e5"]
@@ -109,7 +97,7 @@ def test_a_wide_table_can_have_an_item_column(library: Library) -> None:
 
 
 @every_library
-def test_a_frame_read_as_a_matrix_keeps_its_types(library: Library) -> None:
+def test_a_frame_read_as_a_matrix_keeps_its_types(library: Any) -> None:
     table = library({"a": [True, True], "b": [0, 1]})
     assert "mix types" in error_message(lambda: Responses.from_matrix(table))
     assert Responses.from_matrix(library({"a": [0, 1], "b": [1, -1]})).matrix().tolist() == [
@@ -171,7 +159,7 @@ def test_ordered_categories_give_their_order(series: Callable[[list[Any]], Any],
 
 
 @every_library
-def test_columns_of_integers_and_whole_floats_are_merged(library: Library) -> None:
+def test_columns_of_integers_and_whole_floats_are_merged(library: Any) -> None:
     table = library({"a": [1.0, 0.0], "b": [1, 2]})
     assert reported_matrix(Responses.from_wide(table)) == [
         [(int, 1), (int, 1)],
@@ -199,7 +187,7 @@ def test_only_the_needed_columns_of_a_lazy_frame_are_computed() -> None:
 
 
 @every_library
-def test_a_missing_column_is_reported_with_a_suggestion(library: Library) -> None:
+def test_a_missing_column_is_reported_with_a_suggestion(library: Any) -> None:
     table = library({"item": ["i"], "annotater": ["a"], "label": ["x"]})
     message = error_message(lambda: Responses.from_frame(table))
     assert "the annotator" in message
@@ -212,7 +200,7 @@ def test_a_missing_column_is_reported_with_a_suggestion(library: Library) -> Non
 
 
 @every_library
-def test_a_table_without_annotators_is_rejected(library: Library) -> None:
+def test_a_table_without_annotators_is_rejected(library: Any) -> None:
     table = library({"id": ["i", "j"]})
     assert "no annotator column" in error_message(lambda: Responses.from_wide(table, item="id"))
     if library is not LIBRARIES["duckdb"]:  # DuckDB has no table without columns
@@ -220,7 +208,7 @@ def test_a_table_without_annotators_is_rejected(library: Library) -> None:
 
 
 @every_library
-def test_item_names_of_a_wide_table_must_be_unique(library: Library) -> None:
+def test_item_names_of_a_wide_table_must_be_unique(library: Any) -> None:
     table = library({"id": ["i", "j", "i"], "a": [0, 1, 0]})
     message = error_message(lambda: Responses.from_wide(table, item="id"))
     assert "'i'" in message
@@ -229,7 +217,7 @@ def test_item_names_of_a_wide_table_must_be_unique(library: Library) -> None:
     assert "Row 1 has no item" in error_message(lambda: Responses.from_wide(null, item="id"))
 
 
-# Types that NumPy does not have, and rows that are no table yet
+# Types that NumPy does not have
 
 NUMBERS: dict[str, Callable[[list[Any]], Any]] = {
     "Polars Decimal": lambda values: pl.Series(values).cast(pl.Decimal(9, 1)),
@@ -260,16 +248,6 @@ def test_numbers_of_duckdb_are_read() -> None:
         "(values (1, 'a', 3), (1, 'b', 4), (2, 'a', 3)) as votes(item, annotator, label)"
     )
     assert Responses.from_frame(table).classes.tolist() == [3, 4]
-
-
-ROWS: dict[str, Callable[[pl.DataFrame], Any]] = {
-    "batch": lambda table: table.to_arrow().to_batches()[0],
-    "reader": lambda table: table.to_arrow().to_reader(),
-    "records": lambda table: table.to_pandas().to_records(),
-    "dictionaries": lambda table: table.to_dicts(),
-    "iterator": lambda table: iter(table.rows()),
-    "rows": lambda table: table.rows(),
-}
 
 
 def test_an_index_of_texts_names_the_items_and_must_not_repeat() -> None:

@@ -13,14 +13,12 @@ import pyarrow as pa
 import pytest
 
 from blindfuse import Responses
-from blindfuse.errors import BadParameter
 from blindfuse.responses import frames
 from blindfuse.responses.responses import as_responses
-from tests.responses.cases import COLUMNS, NAN, error_message, four_classes
+from tests.responses.cases import COLUMNS, NAN, error_message
 
 LONG: Any = Responses.from_long
 MATRIX: Any = Responses.from_matrix
-PAIR = four_classes(np.zeros((2, 2), np.int8))
 IDS: dict[str, Any] = {"items": [0, 0], "annotators": [0, 1]}
 FRAME = {"item": ["i", "j"], "annotator": ["a", "b"], "label": ["x", "y"]}
 TWINS = ["a", "bob", "bob"]
@@ -184,16 +182,6 @@ def test_what_cannot_be_responses_is_refused_with_the_offender(group: str) -> No
         for call in calls:
             message = error_message(call)
             assert all(word in message for word in words), (message, words)
-
-
-@pytest.mark.parametrize("chosen", [[5], [-3], ["a"], [0.5], [[0, 1]], [True], None, slice(2)])
-def test_invalid_selections_are_refused(chosen: Any) -> None:
-    assert "items" in error_message(lambda: PAIR.select_items(chosen), BadParameter)
-    assert "annotators" in error_message(lambda: PAIR.select_annotators(chosen), BadParameter)
-    assert "once" in error_message(lambda: PAIR.select_annotators([1, 1]), BadParameter)
-    unknown: Any = "sometimes"
-    message = error_message(lambda: LONG(**COLUMNS, repeats=unknown), BadParameter)
-    assert "'last', 'first', 'error'" in message
 
 
 def test_arrays_are_no_frames() -> None:

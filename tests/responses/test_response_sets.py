@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from blindfuse import BadLabels, BadParameter, ResponseSets
 from blindfuse.responses.set_coding import parse_set
+from tests.responses.cases import reported
 
 ITEMS = ["i", "i", "j", "j", "k"]
 ANNOTATORS = ["ann", "bob", "ann", "bob", "ann"]
@@ -21,16 +22,6 @@ EXPECTED = {
     ("j", "ann"): set(),
     ("j", "bob"): {"a", "c"},
 }
-
-
-def cells(table: ResponseSets) -> dict[tuple[Any, Any], set[Any]]:
-    item = table.items[table.item_of_response()]
-    return {
-        (one, who): set(table.classes[row].tolist())
-        for one, who, row in zip(
-            item.tolist(), table.annotators[table.codes].tolist(), table.indicators(), strict=True
-        )
-    }
 
 
 @pytest.mark.parametrize(
@@ -52,7 +43,7 @@ def cells(table: ResponseSets) -> dict[tuple[Any, Any], set[Any]]:
 )
 def test_every_spelling_of_a_set_is_read(sets: list[Any]) -> None:
     table = ResponseSets.from_long(ITEMS, ANNOTATORS, sets)
-    assert cells(table) == EXPECTED
+    assert reported(table) == EXPECTED
     assert table.classes.tolist() == ["a", "b", "c"]
     assert table.items.tolist() == ["i", "j", "k"]
     assert "1 item without a response" in "\n".join(table.notes)
@@ -63,12 +54,12 @@ def test_indicator_columns_are_sets() -> None:
     texts = [["TRUE", "x", "0"], ["", "yes", "no"], ["0", "0", "0"], ["1", "", "1.0"], [""] * 3]
     for indicators in (ticks, texts):
         table = ResponseSets.from_indicators(ITEMS, ANNOTATORS, indicators, classes=["a", "b", "c"])
-        assert cells(table) == EXPECTED
+        assert reported(table) == EXPECTED
     frame = {"item": ITEMS, "annotator": ANNOTATORS}
     columns = dict(zip("abc", np.array(ticks, dtype=float).T, strict=True))
     for make in (pd.DataFrame, pl.DataFrame):
         table = ResponseSets.from_frame(make({**frame, **columns}), indicators=["a", "b", "c"])
-        assert cells(table) == EXPECTED
+        assert reported(table) == EXPECTED
     with pytest.raises(BadLabels, match="row 1: 2 does not say whether class 'b' applies"):
         ResponseSets.from_indicators([0, 0], [1, 2], [[0, 1], [1, 2]], classes=["a", "b"])
 
@@ -77,55 +68,46 @@ def test_indicator_columns_are_sets() -> None:
 @pytest.mark.parametrize("sets", [SETS, ["a|b", "b", "", "c|a", None]])
 def test_frames_are_read_with_detected_columns(make: Any, sets: list[Any]) -> None:
     frame = make({"task": ITEMS, "worker": ANNOTATORS, "labels": sets})
-    assert cells(ResponseSets.from_frame(frame)) == EXPECTED
+    assert reported(ResponseSets.from_frame(frame)) == EXPECTED
 
 
 def test_wide_frames_have_one_column_of_sets_per_annotator() -> None:
     wide = pl.DataFrame({"item": ["i", "j"], "ann": ["a|b", "[]"], "bob": ["b", "c|a"]})
     table = ResponseSets.from_frame(wide, item="item", annotator=["ann", "bob"])
-    assert cells(table) == EXPECTED
+    assert reported(table) == EXPECTED
 
 
 def test_a_class_named_twice_counts_once_and_is_said() -> None:
     table = ResponseSets.from_long([0, 0, 1], ["a", "b", "a"], ["x|y|x", ["x"], "x | x"])
-    assert cells(table) == {(0, "a"): {"x", "y"}, (0, "b"): {"x"}, (1, "a"): {"x"}}
+    assert reported(table) == {(0, "a"): {"x", "y"}, (0, "b"): {"x"}, (1, "a"): {"x"}}
     assert "2 responses named a class more than once: counted once" in table.notes
 
 
 def test_one_row_per_class_is_one_set() -> None:
     rows = [("i", "ann", "a"), ("i", "bob", "b"), ("i", "ann", "b"), ("j", "ann", ""), *[]]
     table = ResponseSets.from_long(*zip(*rows, strict=True))
-    assert cells(table) == {("i", "ann"): {"a", "b"}, ("i", "bob"): {"b"}, ("j", "ann"): set()}
+    assert reported(table) == {("i", "ann"): {"a", "b"}, ("i", "bob"): {"b"}, ("j", "ann"): set()}
     assert any("one row per class" in note for note in table.notes)
 
 
-@pytest.mark.parametrize(
-    ("repeats", "expected"),
-    [("most_frequent", {"a", "b"}), ("last", {"c"}), ("first", {"b"}), ("error", None)],
-)
-def test_repeated_sets_are_resolved(repeats: Any, expected: set[str] | None) -> None:
-    columns = [0] * 4, ["ann"] * 4, ["b", "a|b", "b|a", "c"]
-    if expected is None:
-        with pytest.raises(BadLabels, match="responded to item 0 more than once"):
-            ResponseSets.from_long(*columns, repeats=repeats)
-        return
-    table = ResponseSets.from_long(*columns, repeats=repeats)
-    assert cells(table) == {(0, "ann"): expected}
+def test_the_most_frequent_set_counts() -> None:
+    table = ResponseSets.from_long([0] * 4, ["ann"] * 4, ["b", "a|b", "b|a", "c"])
+    assert reported(table) == {(0, "ann"): {"a", "b"}}
     assert "3 repeated responses" in "\n".join(table.notes)
 
 
 def test_given_classes_may_contain_the_separator() -> None:
     names = ["a,b", "c"]
     table = ResponseSets.from_long([0, 1], ["x", "x"], ["a,b", "c"], classes=names)
-    assert cells(table) == {(0, "x"): {"a,b"}, (1, "x"): {"c"}}
+    assert reported(table) == {(0, "x"): {"a,b"}, (1, "x"): {"c"}}
     table = ResponseSets.from_long([0, 1], ["x", "x"], ["a,b/c", "c"], separator="/")
-    assert cells(table) == {(0, "x"): {"a,b", "c"}, (1, "x"): {"c"}}
+    assert reported(table) == {(0, "x"): {"a,b", "c"}, (1, "x"): {"c"}}
 
 
 def test_labels_are_converted_as_those_of_responses() -> None:
     sets = [["Cat ", "NA"], ["cat", "dog"], ["NA"], ["none"]]
     table = ResponseSets.from_long([0, 1, 2, 3], ["a"] * 4, sets, fold_case=True, missing="none")
-    assert cells(table) == {(0, "a"): {"cat"}, (1, "a"): {"cat", "dog"}}
+    assert reported(table) == {(0, "a"): {"cat"}, (1, "a"): {"cat", "dog"}}
     numbers = ResponseSets.from_long([0, 1], ["a", "a"], ["1.0|2", "1|10"])
     assert numbers.classes.tolist() == ["1", "2", "10"]
 
@@ -145,7 +127,6 @@ def test_the_table_counts_and_describes_itself() -> None:
     ("call", "error", "message"),
     [
         (lambda: ResponseSets.from_long([0], [0], [["a"]], separator=""), BadParameter, "separate"),
-        (lambda: ResponseSets.from_long([0], [0], [["a"]], repeats="no"), BadParameter, "repeats="),  # type: ignore[arg-type]
         (lambda: ResponseSets.from_long([None], [0], [["a"]]), BadLabels, "Row 0 has no item"),
         (lambda: ResponseSets.from_long([0], [0], [[("a", "b")]]), BadLabels, "cannot be a class"),
         (lambda: ResponseSets.from_long([0], [0], [[["a"]]]), BadLabels, "cannot be a label"),

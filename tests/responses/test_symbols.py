@@ -15,6 +15,7 @@ from blindfuse.responses.alphabet import IDENTITY
 from blindfuse.responses.canonical import canonicalize
 from blindfuse.responses.recoding import NO_RESPONSE
 from blindfuse.simulation import simulate_scores
+from tests.responses.cases import reported
 
 
 def scores(seed: int = 0, n: int = 60) -> Responses:
@@ -38,19 +39,6 @@ def probabilities(seed: int = 0, n: int = 40) -> np.ndarray[Any, Any]:
 
 
 ALL = [scores, abstaining, clusters]
-
-
-def named_cells(responses: Responses) -> dict[tuple[Any, Any], Any]:
-    """{(item, annotator): symbol} by name."""
-    return {
-        (responses.items[item], responses.annotators[annotator]): responses.symbols[symbol]
-        for item, annotator, symbol in zip(
-            responses.item_of_response().tolist(),
-            responses.by_item.codes.tolist(),
-            responses.by_item.symbols.tolist(),
-            strict=True,
-        )
-    }
 
 
 def named_anchor(responses: Responses) -> Any:
@@ -80,7 +68,7 @@ def test_plain_labels_have_their_classes_as_symbols() -> None:
 @pytest.mark.parametrize("make", ALL)
 def test_selections_and_orders_keep_symbols_and_anchor(make: Callable[..., Responses]) -> None:
     table = make(3)
-    cells, anchor = named_cells(table), named_anchor(table)
+    cells, anchor = reported(table), named_anchor(table)
     assert not table.is_plain
     for one in (
         pickle.loads(pickle.dumps(table)),
@@ -88,10 +76,10 @@ def test_selections_and_orders_keep_symbols_and_anchor(make: Callable[..., Respo
         table.select_items(np.arange(table.n_items)[::-1]),
         table.recoded(table.annotators[::-1], table.classes, table.symbols[::-1]),
     ):
-        assert named_cells(one) == cells
+        assert reported(one) == cells
         assert named_anchor(one) == anchor
     some = table.select_annotators([2, 0])
-    assert named_cells(some) == {key: value for key, value in cells.items() if key[1] in (0, 2)}
+    assert reported(some) == {key: value for key, value in cells.items() if key[1] in (0, 2)}
     assert named_anchor(some) == anchor
 
 
@@ -99,8 +87,8 @@ def test_selections_and_orders_keep_symbols_and_anchor(make: Callable[..., Respo
 def test_concatenated_tables_have_all_symbols(make: Callable[..., Responses]) -> None:
     one, other = make(1), make(2)
     both = one.concatenated(other)
-    symbols = [*named_cells(one).values(), *named_cells(other).values()]
-    assert sorted(map(str, named_cells(both).values())) == sorted(map(str, symbols))
+    symbols = [*reported(one).values(), *reported(other).values()]
+    assert sorted(map(str, reported(both).values())) == sorted(map(str, symbols))
     assert named_anchor(both) == named_anchor(one)
 
 
@@ -130,9 +118,9 @@ def test_long_wide_and_matrix_scores_are_the_same() -> None:
         Responses.from_scores(long),
         Responses.from_scores(frame, annotator=["j1", "j2", "j3"]),
     ):
-        assert named_cells(one) == named_cells(by_columns)
-    assert sorted(named_cells(Responses.from_scores(matrix)).values()) == sorted(
-        named_cells(by_columns).values()
+        assert reported(one) == reported(by_columns)
+    assert sorted(reported(Responses.from_scores(matrix)).values()) == sorted(
+        reported(by_columns).values()
     )
 
 
@@ -197,56 +185,43 @@ NAN_ROW = np.where(np.arange(3) == 1, np.nan, probabilities(0, 2))
 NEGATIVE = np.array([[[1.2, -0.2], [0.5, 0.5]]])
 UNEVEN = np.array([[[0.5, 0.5], [0.5, 0.4]]])
 
-BAD: list[tuple[str, Callable[[], Any], str]] = [
-    ("text", lambda: Responses.from_scores([0, 1], [0, 0], ["7", "high"]), "not a number"),
-    ("infinite", lambda: Responses.from_scores([0, 1], [0, 0], [1.0, np.inf]), "finite"),
-    ("constant", lambda: Responses.from_scores([0, 1], [0, 0], [5, 5]), "Every score is 5"),
-    ("booleans", lambda: Responses.from_scores([0, 1], [0, 0], [True, False]), "not booleans"),
-    ("no scores", lambda: Responses.from_scores([0, 1], [0, 0], [np.nan] * 2), "no scores"),
-    ("two columns", lambda: Responses.from_scores([0], [0]), "three columns"),
-    ("lengths", lambda: Responses.from_scores([0], [0], [1, 2]), "same length"),
-    ("one level", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], levels=1), "from 2 to"),
-    ("levels", lambda: Responses.from_scores([0], [0], [1], levels=1001), "1,000"),
-    ("edges", lambda: Responses.from_scores([0], [0], [1], levels=[2, 1]), "ascend"),
-    ("one class", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], classes=["a"]), "two"),
-    ("many classes", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], classes=3), "fewer"),
-    ("negative", lambda: Responses.from_probabilities(NEGATIVE), "item 0, annotator 0"),
-    ("sum", lambda: Responses.from_probabilities(UNEVEN), "item 0, annotator 1"),
-    ("some NaN", lambda: Responses.from_probabilities(NAN_ROW), "NaN throughout"),
-    ("all NaN", lambda: Responses.from_probabilities(np.full((2, 2, 2), np.nan)), "Every prob"),
-    ("two axes", lambda: Responses.from_probabilities(np.ones((2, 2))), r"\(2, 2\)"),
-    ("few clusters", lambda: Responses.from_clusters([[0, 1], [1, 0]], classes=3), "fewer classes"),
-    (
-        "many symbols",
-        lambda: Responses.from_clusters(np.arange(2002).reshape(-1, 2), classes=2),
-        "1,000",
-    ),
-    (
-        "all abstain",
-        lambda: Responses.from_matrix([[-1]], classes=[0, 1]).with_abstentions(),
-        "abstains",
-    ),
-    ("twice", lambda: abstaining().with_abstentions(), "only once"),
-    ("scores abstain", lambda: scores().with_abstentions(), "order"),
-    (
-        "class without symbol",
-        lambda: Responses.from_matrix([[0, 1, 2]]).with_anchor(["n", "y"], [[1, 0]] * 3),
-        "'y'",
-    ),
-    (
-        "shape of the anchor",
-        lambda: Responses.from_matrix([[0, 1, 2]]).with_anchor(["n", "y"], [[1, 0]]),
-        r"\(3, 2\)",
-    ),
-    (
-        "identity",
-        lambda: replace(scores(0, 1), anchor=IDENTITY),
-        "identity|symbols",
-    ),
+SCORES: Any = Responses.from_scores
+PROBABILITIES: Any = Responses.from_probabilities
+THREE = Responses.from_matrix([[0, 1, 2]])
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: SCORES([0, 1], [0, 0], ["7", "high"]), "not a number"),
+    (lambda: SCORES([0, 1], [0, 0], [1.0, np.inf]), "finite"),
+    (lambda: SCORES([0, 1], [0, 0], [5, 5]), "Every score is 5"),
+    (lambda: SCORES([0, 1], [0, 0], [True, False]), "not booleans"),
+    (lambda: SCORES([0, 1], [0, 0], [np.nan] * 2), "no scores"),
+    (lambda: SCORES([0], [0]), "three columns"),
+    (lambda: SCORES([0], [0], [1, 2]), "same length"),
+    (lambda: SCORES([0, 1], [0, 0], [1, 2], levels=1), "from 2 to"),
+    (lambda: SCORES([0], [0], [1], levels=1001), "1,000"),
+    (lambda: SCORES([0], [0], [1], levels=[2, 1]), "ascend"),
+    (lambda: SCORES([0, 1], [0, 0], [1, 2], classes=["a"]), "two"),
+    (lambda: SCORES([0, 1], [0, 0], [1, 2], classes=3), "fewer"),
+    (lambda: PROBABILITIES(NEGATIVE), "item 0, annotator 0"),
+    (lambda: PROBABILITIES(UNEVEN), "item 0, annotator 1"),
+    (lambda: PROBABILITIES(NAN_ROW), "NaN throughout"),
+    (lambda: PROBABILITIES(np.full((2, 2, 2), np.nan)), "Every prob"),
+    (lambda: PROBABILITIES(np.ones((2, 2))), "at least two classes"),
+    (lambda: PROBABILITIES(np.full((1, 1, 2), 0.5), classes=["a"]), "1 names"),
+    (lambda: Responses.from_clusters([[0, 1], [1, 0]], classes=3), "fewer classes"),
+    (lambda: Responses.from_clusters([[0, 1], [1, 0]], classes=None), "number of classes"),  # type: ignore[arg-type]
+    (lambda: Responses.from_clusters(np.arange(2002).reshape(-1, 2), classes=2), "1,000"),
+    (lambda: Responses.from_matrix([[-1]], classes=[0, 1]).with_abstentions(), "abstains"),
+    (lambda: abstaining().with_abstentions(), "only once"),
+    (lambda: THREE.with_abstentions(["nobody"]), "no annotators"),
+    (lambda: scores().with_abstentions(), "order"),
+    (lambda: THREE.with_anchor(["n", "y"], [[1, 0]] * 3), "'y'"),
+    (lambda: THREE.with_anchor(["n", "y"], [[1, 0]]), r"\(3, 2\)"),
+    (lambda: THREE.with_anchor(["n", "y"], [[1, -1]] * 3), "negative"),
+    (lambda: replace(scores(0, 1), anchor=IDENTITY), "identity|symbols"),
 ]
 
 
-@pytest.mark.parametrize(("make", "message"), [one[1:] for one in BAD], ids=[one[0] for one in BAD])
+@pytest.mark.parametrize(("make", "message"), BAD)
 def test_bad_input_gets_an_error_that_says_what_is_wrong(
     make: Callable[[], Any], message: str
 ) -> None:
