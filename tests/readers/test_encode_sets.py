@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from blindfuse import BadFile, BlindfuseError, read
-from tests.responses.test_response_sets import cells
+from tests.responses.cases import reported
 from tests.support.reader_files import as_json_lines, stream
 from tests.support.set_files import EXPECTED, FILES, RESPONSES
 from tests.support.tool_exports import label_studio_annotation, label_studio_task
@@ -22,7 +22,7 @@ def test_all_choices_are_kept(tmp_path: Path, name: str) -> None:
     found = read(path, kind="sets")
     got = {
         (str(item).lstrip("3Xr"), str(who)): one
-        for (item, who), one in cells(found.responses).items()
+        for (item, who), one in reported(found.responses).items()
     }
     assert got == EXPECTED
     assert found.responses.classes.tolist() == ["x", "y", "z"]
@@ -33,7 +33,7 @@ def test_doccano_keeps_all_labels_and_says_what_an_empty_list_may_mean(tmp_path:
         lines = [{"id": n, "label": names} for n, one, names in RESPONSES if one == who]
         (tmp_path / f"{who}.jsonl").write_bytes(as_json_lines(lines))
     found = read(tmp_path, kind="sets")
-    assert cells(found.responses) == EXPECTED
+    assert reported(found.responses) == EXPECTED
     assert any("export approved documents only" in note for note in found.notes)
 
 
@@ -46,19 +46,21 @@ def test_parquet_lists_are_sets_and_null_is_missing(tmp_path: Path) -> None:
         }
     )
     frame.write_parquet(tmp_path / "s.parquet")
-    assert cells(read(tmp_path / "s.parquet", kind="sets").responses) == EXPECTED
+    assert reported(read(tmp_path / "s.parquet", kind="sets").responses) == EXPECTED
 
 
 def test_empty_cells_are_empty_sets_in_csv_and_missing_in_json() -> None:
     found = read(stream("item,annotator,label\n1,ann,x|y\n1,bob,\n2,ann,NA\n"), kind="sets")
-    assert cells(found.responses) == {("1", "ann"): {"x", "y"}, ("1", "bob"): set()}
+    assert reported(found.responses) == {("1", "ann"): {"x", "y"}, ("1", "bob"): set()}
     assert any("1 empty cell read as empty sets" in note for note in found.notes)
     assert any("separated at '|'" in note for note in found.notes)
     lines: list[dict[str, Any]] = [
         {"item": "1", "annotator": "ann", "label": ["x"]},
         {"item": "1", "annotator": "bob", "label": None},
     ]
-    assert cells(read(stream(as_json_lines(lines)), kind="sets").responses) == {("1", "ann"): {"x"}}
+    assert reported(read(stream(as_json_lines(lines)), kind="sets").responses) == {
+        ("1", "ann"): {"x"}
+    }
 
 
 def test_regions_and_taxonomies_of_label_studio_are_joined() -> None:
@@ -70,7 +72,7 @@ def test_regions_and_taxonomies_of_label_studio_are_joined() -> None:
     }
     tasks = [label_studio_task(1, label_studio_annotation(7, taxonomy, taxonomy))]
     found = read(stream(json.dumps(tasks)), kind="sets")
-    assert cells(found.responses) == {("1", "7"): {"animal / cat", "plant"}}
+    assert reported(found.responses) == {("1", "7"): {"animal / cat", "plant"}}
 
 
 def test_gold_sets_beside_the_responses_are_read() -> None:

@@ -299,25 +299,15 @@ class Responses(AnnotationTable):
         A negative symbol code marks a missing response. Without ``symbols``, symbol codes are
         positions in ``classes``; with them, ``anchor`` says what they mean.
         """
-        class_names = check_classes(classes)
-        symbol_names = class_names
+        class_names = symbol_names = check_classes(classes)
         if symbols is not None and symbols is not classes:
             symbol_names = check_classes(symbols)
-        names = {"item": as_names(items), "annotator": as_names(annotators), "symbol": symbol_names}
-        columns = {"item": item_codes, "annotator": annotator_codes, "symbol": symbol_codes}
-        item, annotator, symbol = check_codes(columns, names)
+        names = as_names(items), as_names(annotators), symbol_names
+        item, annotator, symbol = check_codes((item_codes, annotator_codes, symbol_codes), names)
         values = symbol.astype(symbol_dtype(len(symbol_names)))
-        return cls.collect(
-            Cells(
-                CodedNames(item, names["item"]), CodedNames(annotator, names["annotator"]), values
-            ),
-            values,
-            repeats,
-            remarks,
-            classes=class_names,
-            symbols=symbol_names,
-            anchor=anchor,
-        )
+        cells = Cells(CodedNames(item, names[0]), CodedNames(annotator, names[1]), values)
+        payload = {"classes": class_names, "symbols": symbol_names, "anchor": anchor}
+        return cls.collect(cells, values, repeats, remarks, **payload)
 
     # Sizes and views
 

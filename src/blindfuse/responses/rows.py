@@ -1,6 +1,6 @@
 """Responses in compressed rows (CSR): sorting, checks, and which of repeated responses counts."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -142,23 +142,26 @@ def as_codes(values: Any, name: str) -> Array:
     return array.astype(native, copy=False)
 
 
-def check_codes(columns: Mapping[str, Any], names: Mapping[str, Array]) -> list[Array]:
-    """Return the codes of responses that are not missing: those whose last code is not negative.
+def check_codes(columns: Sequence[Any], names: Sequence[Array]) -> list[Array]:
+    """Return the codes of items, annotators and symbols of the responses that are not missing.
 
-    Raise BadLabels unless the columns have the same length and codes are positions in the names.
+    Those with a negative symbol are. Raise BadLabels unless the columns have the same length and
+    codes are positions in the names.
     """
-    codes = {kind: as_codes(column, f"{kind}_codes") for kind, column in columns.items()}
-    check_equal_lengths({f"{kind}_codes": column for kind, column in codes.items()})
-    present = codes[next(reversed(codes))] >= 0
-    for kind, column in codes.items():
-        codes[kind] = column if present.all() else column[present]
-        if not are_below(codes[kind], len(names[kind])):
-            outside = codes[kind][(codes[kind] < 0) | (codes[kind] >= len(names[kind]))]
+    kinds = "item", "annotator", "symbol"
+    given = {f"{kind}_codes": column for kind, column in zip(kinds, columns, strict=True)}
+    given = {name: as_codes(column, name) for name, column in given.items()}
+    check_equal_lengths(given)
+    present = given["symbol_codes"] >= 0
+    codes = [column if present.all() else column[present] for column in given.values()]
+    for kind, column, known in zip(kinds, codes, names, strict=True):
+        if not are_below(column, len(known)):
+            outside = column[(column < 0) | (column >= len(known))]
             raise BadLabels(
                 f"There is no {kind} {list_names(outside)}: codes run from 0 to "
-                f"{len(names[kind]) - 1:,}. Number them from zero, and pass a name for each."
+                f"{len(known) - 1:,}. Number them from zero, and pass a name for each."
             )
-    return list(codes.values())
+    return codes
 
 
 def are_below(codes: Array, limit: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.responses.coding import code_distinct
+from blindfuse.responses.coding import code_distinct, factorize
 from blindfuse.responses.markers import is_missing_marker, truth_value
 from blindfuse.responses.nested_labels import parse_literal
 from blindfuse.responses.notes import count_note
@@ -186,17 +186,14 @@ def code_sets(
     class, they are left out. ``describe`` names a row, for error messages, and ``name_of`` converts
     the members of lists.
     """
-    code_of: dict[Any, int] = {}
-    seen = (code_of.setdefault(set_key(value), len(code_of)) for value in values)
-    rows = np.fromiter(seen, np.intp, len(values))
+    rows, _ = factorize(np.fromiter(map(set_key, values), dtype=object, count=len(values)))
     firsts = np.unique(rows, return_index=True)[1].tolist()
     counts = np.bincount(rows, minlength=len(firsts))
     used = choose_separator([values[row] for row in firsts], separator)
     whole = {name for name in options.classes or () if isinstance(name, str)}
     lists: list[list[Any] | None] = []
-    names: dict[Any, Any] = {}
+    names: dict[Any, tuple[Any, int]] = {}  # with the row of the first mention
     times: Counter[Any] = Counter()
-    first_row: dict[Any, int] = {}
     for row, count in zip(firsts, counts.tolist(), strict=True):
         try:
             members = parse_set(values[row], used, whole)
@@ -204,15 +201,14 @@ def code_sets(
             raise BadLabels(f"{describe(row)}: {error}") from None
         named = [(name_key(name), name) for name in map(name_of, members or ())]
         for key, name in named:
-            names.setdefault(key, name)
-            first_row.setdefault(key, row)
+            names.setdefault(key, (name, row))
             times[key] += count
         lists.append(None if members is None else [key for key, _ in named])
     coded = code_distinct(
-        list(names.values()),
+        [name for name, _ in names.values()],
         lambda: list(times.values()),
         options,
-        lambda code: describe(list(first_row.values())[code]),
+        lambda code: describe(list(names.values())[code][1]),
     )
     if not len(coded.names):
         raise BadLabels(
@@ -246,11 +242,8 @@ def code_sets(
 
 def distinct_rows(table: Members) -> tuple[Members, Codes]:
     """Return the distinct rows, in order of first appearance, and the position of each row."""
-    seen: dict[bytes, int] = {}
-    packed = np.packbits(table, axis=1)
-    codes = np.fromiter(
-        (seen.setdefault(row.tobytes(), len(seen)) for row in packed), np.intp, len(table)
-    )
+    packed = map(bytes, np.packbits(table, axis=1))
+    codes, _ = factorize(np.fromiter(packed, dtype=object, count=len(table)))
     firsts = np.unique(codes, return_index=True)[1]
     return table[firsts], codes
 
