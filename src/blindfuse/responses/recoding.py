@@ -9,7 +9,13 @@ import numpy as np
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.alphabet import Alphabet, Anchor
 from blindfuse.responses.coding import as_names, check_classes, positions, union
-from blindfuse.responses.rows import Rows, item_dtype, row_starts, sort_by_row_and_code
+from blindfuse.responses.rows import (
+    Rows,
+    item_dtype,
+    row_starts,
+    sort_by_row_and_code,
+    symbol_dtype,
+)
 from blindfuse.typing import Array, Codes
 
 if TYPE_CHECKING:
@@ -129,7 +135,7 @@ def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
 
 def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
     """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
-    shape = responses.n_items, responses.n_annotators
+    shape, R = (responses.n_items, responses.n_annotators), responses.n_symbols
     missing = np.ones((shape[0], len(chosen)), dtype=bool)
     column_of = np.full(shape[1], -1)
     column_of[chosen] = np.arange(len(chosen))
@@ -140,7 +146,7 @@ def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
     rows = sort_by_row_and_code(
         np.concatenate([items, new_items]).astype(item_dtype(shape[0])),
         np.concatenate([annotators, chosen[new_columns].astype(annotators.dtype)]),
-        np.concatenate([symbols, np.full(len(new_items), responses.n_symbols)]),
+        np.append(symbols, np.full(len(new_items), R)).astype(symbol_dtype(R + 1)),
         shape,
     )
     alphabet = with_no_response(responses.alphabet)

@@ -50,7 +50,7 @@ def parse_set(value: Any, separator: str | None, whole: Set[Any] = frozenset()) 
     in ``whole``, such as given classes that contain the separator, are one class.
     """
     if isinstance(value, str):
-        return _parse_text(value, separator, whole)
+        value = _parse_text(trim(value), separator, whole)
     if isinstance(value, Mapping):
         return _ticked(value)
     if isinstance(value, np.ndarray | Sequence | Set) and not isinstance(value, bytes):
@@ -100,18 +100,16 @@ def compound_texts(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any] | None:
-    plain = trim(text)
-    if plain in whole:
-        return [plain]
-    listed = _parse_list(plain)
-    if isinstance(listed, Mapping):
-        return _ticked(listed)
+def _parse_text(
+    plain: str, separator: str | None, whole: Set[Any]
+) -> Sequence[Any] | Mapping[Any, Any]:
+    """Return the list or object that a text holds, or its parts."""
+    listed = None if plain in whole else _parse_list(plain)
     if listed is not None:
-        return [one for one in listed if one is not None]
+        return listed
     if _BRACES.fullmatch(plain):
-        return [trim(one).strip('"') for one in plain[1:-1].split(",")]
-    parts = plain.split(separator) if separator else [plain]
+        return [trim(part).strip('"') for part in plain[1:-1].split(",")]
+    parts = plain.split(separator) if separator and plain not in whole else [plain]
     return [part for part in map(trim, parts) if part]
 
 
