@@ -11,9 +11,8 @@ import pytest
 
 from blindfuse import Responses
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
-from blindfuse.responses.alphabet import IDENTITY
+from blindfuse.responses.alphabet import IDENTITY, NO_RESPONSE
 from blindfuse.responses.canonical import canonicalize
-from blindfuse.responses.recoding import NO_RESPONSE
 from blindfuse.simulation import simulate_scores
 from tests.responses.cases import reported
 

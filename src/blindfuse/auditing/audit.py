@@ -20,7 +20,7 @@ from blindfuse.auditing.stratified import POWER_OF_GROUPS, intervals_of_shares
 from blindfuse.errors import BadParameter, counted, list_names
 from blindfuse.metrics.interval import Interval
 from blindfuse.parameters import instance_of, optional, positive
-from blindfuse.responses.gold import check_gold
+from blindfuse.responses.table import check_gold
 from blindfuse.result import Paragraph
 from blindfuse.typing import Floats
 

@@ -10,7 +10,7 @@ from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.stratified import Counts, dispersion_of, merge_unchecked
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import positions
-from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Codes, Flags, Floats
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ def _read(
     model: "blindfuse.Model", inputs: InputOptions, output: OutputOptions, step: "Step"
 ) -> "blindfuse.Read[blindfuse.Responses]":
     """Read the responses; scores are divided into levels as those that the model was fitted to."""
-    from blindfuse.responses.recoding import NO_RESPONSE
+    from blindfuse.responses.alphabet import NO_RESPONSE
 
     if model.scale is None:
         abstain = NO_RESPONSE in model.symbols.tolist()
@@ -79,8 +79,7 @@ def _in_codes_of(
     model: "blindfuse.Model", responses: "blindfuse.Responses"
 ) -> "blindfuse.Responses":
     """Return the responses in the codes of the model, with its symbols."""
-    from blindfuse.responses.alphabet import NO_ANCHOR
-    from blindfuse.responses.recoding import NO_RESPONSE
+    from blindfuse.responses.alphabet import NO_ANCHOR, NO_RESPONSE
 
     names = model.annotators, model.classes, model.symbols
     if model.scale is not None:

@@ -14,7 +14,7 @@ from blindfuse.comparisons.winners import shares_of_flags, winner_shares
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, check_equal_lengths, code_names, positions, union
-from blindfuse.responses.comparison_detection import detect_columns
+from blindfuse.responses.detection import detect_columns
 from blindfuse.responses.inputs import row_description
 from blindfuse.responses.notes import count_note, names_note, sum_notes
 from blindfuse.responses.rows import read_only

@@ -6,12 +6,8 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_plain_names, factorize, positions
-from blindfuse.responses.comparison_detection import (
-    TIES,
-    is_missing_winner,
-    plain_word,
-    side_of,
-)
+from blindfuse.responses.detection import is_missing_winner
+from blindfuse.responses.markers import TIES, plain_word, side_of
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 

@@ -15,7 +15,7 @@ from blindfuse.errors import counted
 from blindfuse.model.arrays import check_numbers
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model, decide
-from blindfuse.responses.recoding import without_abstentions
+from blindfuse.responses.alphabet import without_abstentions
 from blindfuse.responses.responses import Responses
 from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats

@@ -20,7 +20,15 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.readers.encoding import plain_labels_by
 from blindfuse.readers.names import NameForm
-from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor, ScoreScale
+from blindfuse.responses.alphabet import (
+    NO_ANCHOR,
+    NO_RESPONSE,
+    Alphabet,
+    Anchor,
+    ScoreScale,
+    fill_missing,
+    with_no_response,
+)
 from blindfuse.responses.coding import (
     MAX_CLASSES,
     as_column,
@@ -29,7 +37,6 @@ from blindfuse.responses.coding import (
     code_labels,
     positions,
 )
-from blindfuse.responses.recoding import NO_RESPONSE, fill_missing, with_no_response
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.scalars import as_floats
 from blindfuse.responses.scores import (

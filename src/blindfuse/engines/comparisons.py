@@ -12,7 +12,7 @@ from blindfuse.comparisons.table import Comparisons
 from blindfuse.engines.arrow import read_rows
 from blindfuse.engines.fitting import open_table
 from blindfuse.errors import BadLabels
-from blindfuse.responses.comparison_detection import detect_columns
+from blindfuse.responses.detection import detect_columns
 from blindfuse.responses.frames import FrameSample
 
 COUNT = "n"

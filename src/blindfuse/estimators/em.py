@@ -30,8 +30,8 @@ from blindfuse.model.posteriors import (
 from blindfuse.model.shrinkage import vote_confusions
 from blindfuse.parameters import any_of, instance_of, one_of
 from blindfuse.responses.alphabet import Alphabet
-from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Array, Codes, Floats
 
 InitialState = Literal["mv", "shares"] | Model

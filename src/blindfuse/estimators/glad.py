@@ -17,9 +17,9 @@ from blindfuse.estimators.base import (
 from blindfuse.kernels.glad import glad_posteriors, glad_step
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, safe_log
-from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
+from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Codes, Floats
 
 PRIOR_MEAN = 1.0

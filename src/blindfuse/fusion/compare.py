@@ -15,7 +15,7 @@ from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
 from blindfuse.metrics.interval import Interval
 from blindfuse.model.posteriors import most_likely, vote_posteriors
-from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Floats
 
 _ROUNDING = 1e-9

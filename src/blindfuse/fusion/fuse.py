@@ -28,11 +28,11 @@ from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.model.shrinkage import implied_model
 from blindfuse.parameters import instance_of, integer_at_least, one_of, optional
+from blindfuse.responses.alphabet import NO_RESPONSE
 from blindfuse.responses.canonical import CanonicalResponses, canonicalize
 from blindfuse.responses.coding import positions
-from blindfuse.responses.gold import check_gold, gold_codes
-from blindfuse.responses.recoding import NO_RESPONSE
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.responses.table import check_gold, gold_codes
 from blindfuse.result import Columns, Paragraph, summarize
 from blindfuse.typing import Array, Codes, Flags, Floats
 

@@ -12,8 +12,8 @@ from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least, optional
 from blindfuse.responses.coding import as_names, positions
-from blindfuse.responses.gold import check_gold
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.responses.table import check_gold
 from blindfuse.typing import Array, Floats
 
 Chunks = Callable[[], Iterable[Any]] | Iterable[Any]

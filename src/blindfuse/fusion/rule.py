@@ -29,7 +29,7 @@ from blindfuse.model.fused_model import (
 from blindfuse.model.model import Model, decide
 from blindfuse.model.posteriors import most_likely
 from blindfuse.model.shrinkage import implied_model
-from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Codes, Floats
 
 NO_CORRELATION, CERTAIN_CORRELATION = 1.0, 3.0

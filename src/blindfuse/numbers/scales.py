@@ -8,8 +8,8 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.responses.gold import check_gold, gold_positions
 from blindfuse.responses.scalars import MAX_MAGNITUDE
+from blindfuse.responses.table import check_gold, gold_positions
 from blindfuse.typing import Codes, Flags, Floats
 
 SCALE_RATIO = 5.0

@@ -8,7 +8,7 @@ from blindfuse.errors import BadFile, BadLabels
 from blindfuse.readers.numbers import as_floats
 from blindfuse.readers.reader import Read, name_of
 from blindfuse.readers.tables import Table, load_responses
-from blindfuse.responses.comparison_detection import detect_columns
+from blindfuse.responses.detection import detect_columns
 
 TITLE = "comparisons"
 

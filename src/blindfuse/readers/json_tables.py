@@ -14,7 +14,7 @@ from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, check_columns
 from blindfuse.responses.column_names import is_known_name, name_of_role
 from blindfuse.responses.detection import SAMPLE_ROWS
-from blindfuse.responses.nested_labels import cell_text
+from blindfuse.responses.markers import cell_text
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

@@ -15,7 +15,7 @@ from blindfuse.readers.json_tables import parse_json
 from blindfuse.readers.reader import ParsedResponses, question_column, ticked_names
 from blindfuse.readers.tables import Table, check_columns, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
-from blindfuse.responses.nested_labels import cell_text
+from blindfuse.responses.markers import cell_text
 from blindfuse.responses.notes import count_note
 
 TITLE = "Mechanical Turk results"

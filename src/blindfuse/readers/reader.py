@@ -13,7 +13,7 @@ from blindfuse.errors import BadFile, list_names, suggest
 from blindfuse.numbers.table import Numbers
 from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.nested_labels import cell_text, labels_of_objects, parse_literal
+from blindfuse.responses.markers import cell_text, labels_of_objects, parse_literal
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses

@@ -37,8 +37,7 @@ from blindfuse.readers.numbers import encode_numbers, encode_scores
 from blindfuse.readers.reader import Read, Reader, parse
 from blindfuse.readers.sources import OTHER_EXTENSIONS, FileInput, Source, as_utf8, find_sources
 from blindfuse.readers.tables import Table, with_fields
-from blindfuse.responses.comparison_detection import refuse_comparisons
-from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.detection import ColumnOptions, refuse_comparisons
 from blindfuse.responses.inputs import Names, label_options
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses

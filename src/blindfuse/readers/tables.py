@@ -10,7 +10,7 @@ import polars as pl
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.sources import Source
 from blindfuse.responses.detection import repeats_as_classes
-from blindfuse.responses.nested_labels import cell_text
+from blindfuse.responses.markers import cell_text
 from blindfuse.responses.notes import count_note
 
 _MAX_COLUMNS = 20_000

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.kernels.tables import factorize_integers
-from blindfuse.responses.nested_labels import labels_of_objects
+from blindfuse.responses.markers import labels_of_objects
 from blindfuse.responses.scalars import is_null, key_value, name_key
 from blindfuse.responses.values import (
     LabelOptions,

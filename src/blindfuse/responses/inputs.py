@@ -21,8 +21,13 @@ from blindfuse.responses.coding import (
     code_names,
 )
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
-from blindfuse.responses.comparison_detection import refuse_comparisons
-from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
+from blindfuse.responses.detection import (
+    ColumnOptions,
+    gold_column,
+    is_long,
+    long_columns,
+    refuse_comparisons,
+)
 from blindfuse.responses.rows import item_dtype
 from blindfuse.responses.scalars import key_value, name_key
 from blindfuse.responses.table import Cells

@@ -6,9 +6,18 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, BadParameter, counted, list_names
+from blindfuse.errors import BadLabels, BadParameter, counted
 from blindfuse.responses import frames
-from blindfuse.responses.alphabet import IDENTITY, NO_ANCHOR, Alphabet, Anchor, check_alphabet
+from blindfuse.responses.alphabet import (
+    IDENTITY,
+    NO_ANCHOR,
+    Alphabet,
+    Anchor,
+    add_abstentions,
+    check_alphabet,
+    concatenate,
+    recode,
+)
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import (
@@ -21,11 +30,6 @@ from blindfuse.responses.inputs import (
     read_wide,
 )
 from blindfuse.responses.notes import names_note
-from blindfuse.responses.recoding import (
-    add_abstentions,
-    concatenate,
-    recode,
-)
 from blindfuse.responses.rows import Repeats, check_codes, read_only, symbol_dtype
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.scores import (
@@ -270,12 +274,6 @@ class Responses(AnnotationTable):
             raise BadParameter(
                 "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
                 "held-out prediction."
-            )
-        K = len(ordered_classes(classes))
-        if plain.n_symbols < K:
-            raise BadLabels(
-                f"classes={K:,} is more than the {counted(plain.n_symbols, 'cluster')} "
-                f"({list_names(plain.symbols)}). Ask for fewer classes, or pass finer clusterings."
             )
         return plain.with_anchor(classes, NO_ANCHOR)
 

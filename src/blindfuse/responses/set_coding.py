@@ -10,8 +10,7 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.coding import code_distinct, factorize
-from blindfuse.responses.markers import is_missing_marker, truth_value
-from blindfuse.responses.nested_labels import parse_literal
+from blindfuse.responses.markers import is_missing_marker, parse_literal, truth_value
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.scalars import is_null, name_key
 from blindfuse.responses.values import LabelOptions, trim

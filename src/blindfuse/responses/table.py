@@ -1,15 +1,15 @@
 """``AnnotationTable``: what annotators reported for items, whatever the kind of response."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.responses.coding import CodedNames, as_column
+from blindfuse.responses.coding import CodedNames, as_column, as_names, positions
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.rows import (
     Repeats,
@@ -30,6 +30,9 @@ from blindfuse.responses.rows import (
     sort_into_rows,
 )
 from blindfuse.typing import Array, Codes, Flags, Integers
+
+if TYPE_CHECKING:
+    from blindfuse.responses.responses import Responses
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,3 +300,44 @@ class AnnotationTable:
             f"({self.n_responses / max(self.n_items, 1):.1f} per item{each})"
         )
         return "\n  ".join([size, *self.notes])
+
+
+# Gold labels
+
+
+def check_gold(gold: Mapping[Any, Any] | None, what: str = "gold labels") -> None:
+    """Raise BadParameter if gold labels, or labels called ``what``, are not a dictionary."""
+    if gold is not None and not isinstance(gold, Mapping):
+        raise BadParameter(
+            f"{what} must be a dictionary {{item: label}}, not a {type(gold).__name__}. "
+            "Name the items: dict(zip(items, labels)), or series.to_dict() for a pandas Series."
+        )
+
+
+def gold_positions(table: AnnotationTable, gold: Mapping[Any, Any], kind: str = "Gold") -> Codes:
+    """Return the positions of the gold items among the items."""
+    names = as_names(list(gold))
+    places = positions(names, table.items)
+    if np.any(places < 0):
+        raise BadLabels(
+            f"{kind} items {list_names(names[places < 0])} are not among the items. Leave them out."
+        )
+    return places
+
+
+def gold_codes(
+    responses: "Responses", gold: Mapping[Any, Any] | None, kind: str = "Gold"
+) -> tuple[Codes, Codes]:
+    """Return the positions of the gold items among the items, and the codes of their classes."""
+    check_gold(gold)
+    if not gold:  # saves the look-up of all item names
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    item_at, labels = gold_positions(responses, gold, kind), as_names(list(gold.values()))
+    class_at = positions(labels, responses.classes)
+    if np.any(class_at < 0):
+        unknown = dict.fromkeys(labels[class_at < 0].tolist())
+        raise BadLabels(
+            f"{kind} labels {list_names(unknown)} are not among the classes "
+            f"{list_names(responses.classes)}. Add them to classes=."
+        )
+    return item_at, class_at

@@ -15,11 +15,11 @@ from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import power_for_error
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import positions
-from blindfuse.responses.gold import check_gold, gold_positions
 from blindfuse.responses.inputs import Names, Values
 from blindfuse.responses.response_sets import ResponseSets, as_response_sets
 from blindfuse.responses.scalars import name_key
 from blindfuse.responses.set_coding import parse_set
+from blindfuse.responses.table import check_gold, gold_positions
 from blindfuse.sets.annotators import rate_set_annotators
 from blindfuse.sets.class_dependence import (
     EPSILON,

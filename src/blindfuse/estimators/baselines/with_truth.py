@@ -13,8 +13,8 @@ from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
 from blindfuse.model.shrinkage import normalize_columns
 from blindfuse.parameters import instance_of, optional
-from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Floats
 
 Truth = Annotated[
