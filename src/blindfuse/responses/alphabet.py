@@ -232,8 +232,8 @@ def check_alphabet(alphabet: Alphabet) -> None:
     if R < K:
         noun = "cluster" if anchor.kind == "none" else "symbol"
         raise BadLabels(
-            f"classes={K:,} is more than the {counted(R, noun)} ({list_names(symbols)}). Annotators "
-            "must be able to report as many as there are classes: pass fewer classes."
+            f"classes={K:,} is more than the {counted(R, noun)} ({list_names(symbols)}). "
+            "Annotators must be able to report as many as there are classes: pass fewer classes."
         )
     given = anchor.values if anchor.kind == "order" else anchor.matrix
     expected = (R,) if anchor.kind == "order" else shape
