@@ -62,7 +62,7 @@ ALLOWED = {
     "column_names.py": {"answer", "performer"},
     "values.py": {"answer"},
     "spellings.py": {"answer"},
-    "nested_labels.py": {"answer"},
+    "markers.py": {"answer"},
     "formats.md": {"answer", "Answer", "answers", "performer"},
     "calibration_tables.py": {"answers"},
 }

@@ -8,7 +8,12 @@ import pytest
 
 from blindfuse import Responses, simulate
 from blindfuse.responses import canonical as module
-from blindfuse.responses.canonical import canonicalize, panels, response_patterns, sample_by_content
+from blindfuse.responses.canonical import (
+    canonicalize,
+    group_identical_items,
+    panels,
+    sample_by_content,
+)
 from tests.support.shuffling import shuffle
 
 
@@ -96,20 +101,15 @@ def test_a_sample_has_the_same_share_of_equal_items(share: float) -> None:
 def test_patterns_are_the_distinct_rows_and_panels_the_distinct_sets_of_annotators() -> None:
     responses = simulate(3000, 5, 3, np.random.default_rng(0), missing=0.5).responses
     matrix = responses.matrix()
-    for patterns, rows in (
-        (response_patterns(responses), matrix),
+    for (distinct, pattern_of), rows in (
+        (group_identical_items(responses), matrix),
         (panels(responses), np.where(matrix >= 0, 0, -1)),
     ):
-        starts, annotators, symbols = patterns.by_pattern
-        sizes: dict[tuple[int, ...], int] = {}
-        for pattern, size in enumerate(patterns.sizes.tolist()):
-            row = np.full(5, -1)
-            entries = slice(starts[pattern], starts[pattern + 1])
-            row[annotators[entries]] = symbols[entries]
-            sizes[tuple(row.tolist())] = size
+        patterns = [tuple(row) for row in distinct.matrix().tolist()]
+        sizes = dict(zip(patterns, np.bincount(pattern_of).tolist(), strict=True))
         assert sizes == Counter(tuple(row) for row in rows.tolist())
 
 
 def test_complete_responses_form_one_panel() -> None:
     responses = simulate(400, 6, 3, np.random.default_rng(0)).responses
-    assert panels(responses).sizes.tolist() == [400]
+    assert np.bincount(panels(responses)[1]).tolist() == [400]

@@ -20,15 +20,7 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.readers.encoding import plain_labels_by
 from blindfuse.readers.names import NameForm
-from blindfuse.responses.alphabet import (
-    NO_ANCHOR,
-    NO_RESPONSE,
-    Alphabet,
-    Anchor,
-    ScoreScale,
-    fill_missing,
-    with_no_response,
-)
+from blindfuse.responses.alphabet import NO_RESPONSE, Alphabet, Anchor, ScoreScale, fill_missing
 from blindfuse.responses.coding import (
     MAX_CLASSES,
     as_column,
@@ -72,7 +64,7 @@ class Names:
     def of_model(cls, model: Model) -> "Names":
         """Return the names that a model knows; prediction needs no anchor."""
         is_label = np.array([symbol != NO_RESPONSE for symbol in model.symbols.tolist()])
-        symbols, anchor = model.symbols[is_label], NO_ANCHOR
+        symbols, anchor = model.symbols[is_label], Anchor("none")
         if model.scale is not None:
             anchor = Anchor.by_order(np.arange(len(symbols)), model.scale)
         alphabet = Alphabet(model.classes, symbols, anchor)
@@ -88,7 +80,7 @@ class Names:
     @property
     def fitted(self) -> Alphabet:
         """The alphabet of the responses, "no response" included."""
-        return with_no_response(self.alphabet) if self.abstentions else self.alphabet
+        return self.alphabet.with_no_response() if self.abstentions else self.alphabet
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +118,7 @@ class SymbolOptions:
         """Return the alphabet of these labels, which are classes unless there is an anchor."""
         if self.anchor is None:
             return Alphabet.plain(labels)
-        anchor = NO_ANCHOR if isinstance(self.anchor, str) else Anchor.by_matrix(self.anchor)
+        anchor = Anchor("none") if isinstance(self.anchor, str) else Anchor.by_matrix(self.anchor)
         return Alphabet(ordered_classes(self.classes), labels, anchor)
 
     def count_scores(self, rows: pl.DataFrame) -> pl.DataFrame:

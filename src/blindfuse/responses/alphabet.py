@@ -20,6 +20,9 @@ from blindfuse.typing import Array, Codes, Floats
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
 
+NO_RESPONSE = "no response"
+"""The symbol of an annotator who had the choice and did not respond."""
+
 Kind = Literal["identity", "order", "matrix", "none"]
 
 
@@ -182,6 +185,14 @@ class Alphabet(NamedTuple):
         """Whether annotators report classes."""
         return self.anchor.kind == "identity"
 
+    def with_no_response(self) -> "Alphabet":
+        """Return the alphabet with one more symbol, "no response", which speaks for no class."""
+        classes, symbols, anchor = self
+        if anchor.kind != "none":
+            matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
+            anchor = Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+        return Alphabet(classes, as_names([*symbols.tolist(), NO_RESPONSE]), anchor)
+
     def joined(self, other: "Alphabet") -> "Alphabet":
         """Return the alphabet of the symbols and classes of both; scores are sorted by value."""
         if self.anchor.kind != other.anchor.kind:
@@ -253,9 +264,6 @@ def check_alphabet(alphabet: Alphabet) -> None:
             "each of them a symbol in the anchor, or leave them out."
         )
 
-
-NO_RESPONSE = "no response"
-"""The symbol of an annotator who had the choice and did not respond."""
 
 _MAX_CELLS = 200_000_000
 """Cells of items and annotators up to which missing responses become symbols."""
@@ -380,17 +388,8 @@ def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
         np.append(symbols, np.full(len(new_items), R)).astype(rows.symbol_dtype(R + 1)),
         shape,
     )
-    alphabet = with_no_response(responses.alphabet)
+    alphabet = responses.alphabet.with_no_response()
     return replace(responses, by_item=by_item, probabilities=None, **alphabet._asdict())
-
-
-def with_no_response(alphabet: Alphabet) -> Alphabet:
-    """Return the alphabet with one more symbol, "no response", which speaks for no class."""
-    classes, symbols, anchor = alphabet
-    if anchor.kind != "none":
-        matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
-        anchor = Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
-    return Alphabet(classes, as_names([*symbols.tolist(), NO_RESPONSE]), anchor)
 
 
 def without_abstentions(responses: "Responses", decided: "Responses") -> "Responses":

@@ -16,7 +16,7 @@ from blindfuse.kernels.tables import add_hashes, hash_items
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
-from blindfuse.typing import Codes, Integers
+from blindfuse.typing import Codes
 
 Hashes = NDArray[np.uint64]
 Order = Codes
@@ -137,41 +137,23 @@ def _permute(responses: Responses, items: Order, annotators: Order, classes: Ord
 # Items with the same responses are processed once
 
 
-@dataclass(frozen=True)
-class Patterns:
-    """Distinct patterns: responses by pattern and by annotator, and ``sizes``, the items of each.
-
-    Items with the same responses by the same annotators have one pattern. The order of the patterns
-    depends only on their content, not on the order of the items.
-    """
-
-    by_pattern: Rows
-    by_annotator: Rows
-    sizes: Integers
-
-    def __len__(self) -> int:
-        return len(self.sizes)
-
-
-def response_patterns(responses: Responses) -> Patterns:
-    """Group items by their annotators and responses."""
-    distinct, pattern_of = group_identical_items(responses)
-    return Patterns(distinct.by_item, distinct.by_annotator, np.bincount(pattern_of))
-
-
-def panels(responses: Responses) -> Patterns:
-    """Group items by their annotators; all symbols are set to zero.
+def panels(responses: Responses) -> tuple[Responses, Codes]:
+    """As :func:`group_identical_items`, of items with the same annotators, whatever they report.
 
     Gram matrices depend on which annotators responded, not on what they reported. Complete
     responses have one panel, and crowds that work in batches have few.
     """
     zeros = np.zeros_like(responses.by_item.symbols)
     rows = responses.by_item._replace(symbols=zeros)
-    return response_patterns(responses.with_rows(responses.items, rows))
+    return group_identical_items(responses.with_rows(responses.items, rows))
 
 
 def group_identical_items(responses: Responses) -> tuple[Responses, Codes]:
-    """Return one item per pattern, and the position of each item's pattern among them."""
+    """Return one item per pattern, and the position of each item's pattern among them.
+
+    Items with the same responses by the same annotators have one pattern. The order of the patterns
+    depends only on their content, not on the order of the items.
+    """
     starts, annotators, symbols = responses.by_item
     # Patterns are compared by sums of random 64-bit keys. Two of N different patterns have the same
     # sum with probability N²/2⁶⁵ (1 in 400,000 for ten million); one item is then mistaken.

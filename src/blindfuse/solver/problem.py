@@ -13,10 +13,10 @@ import numpy as np
 from blindfuse.kernels.sweeps import LANES, Groups, sweep_moments, sweep_responses
 from blindfuse.kernels.vectors import aligned_empty, padded_length
 from blindfuse.moments.moments import Moments, all_tuples, gather_tables, tuple_rank
-from blindfuse.responses.canonical import Patterns, panels, response_patterns
+from blindfuse.responses.canonical import group_identical_items, panels
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
-from blindfuse.typing import Floats
+from blindfuse.typing import Codes, Floats
 
 
 @dataclass(frozen=True)
@@ -88,20 +88,20 @@ class ResponseProblem:
         self.n_items: float = responses.n_items
         counts = _count_symbols(responses)
         item_counts = counts.sum(axis=1, keepdims=True)
-        self.patterns = _groups(response_patterns(responses), counts, K)
-        self.panels = _groups(panels(responses), item_counts, K * (K + 1) // 2)
+        self.patterns = _groups(*group_identical_items(responses), counts, K)
+        self.panels = _groups(*panels(responses), item_counts, K * (K + 1) // 2)
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
         state = _state(factors, settings)
         return float(sweep_responses(self.patterns, self.panels, self.n_items, *state))
 
 
-def _groups(patterns: Patterns, counts: Floats, length: int) -> Groups:
+def _groups(distinct: Responses, pattern_of: Codes, counts: Floats, length: int) -> Groups:
     """Return patterns or panels with rows of this length as the kernel takes them."""
-    by_annotator = patterns.by_annotator
-    weights = patterns.sizes.astype(by_annotator.starts.dtype)[by_annotator.codes]
-    buffer = aligned_empty((len(patterns), 2, padded_length(length, LANES)))
-    return Groups(patterns.by_pattern, by_annotator, patterns.sizes, weights, counts, buffer)
+    sizes, by_annotator = np.bincount(pattern_of), distinct.by_annotator
+    weights = sizes.astype(by_annotator.starts.dtype)[by_annotator.codes]
+    buffer = aligned_empty((len(sizes), 2, padded_length(length, LANES)))
+    return Groups(distinct.by_item, by_annotator, sizes, weights, counts, buffer)
 
 
 def _count_symbols(responses: Responses) -> Floats:
