@@ -226,7 +226,7 @@ def read_probabilities(
     if probabilities.ndim != 3 or probabilities.shape[2] < 2 or not probabilities.shape[1]:
         raise BadLabels(
             "Expected an array of numbers [item, annotator, class] with at least two classes. "
-            "Stack the arrays of predict_proba along axis 1, with rows of NaN where responses miss."
+            "Stack the arrays of predict_proba along axis 1, with NaN rows for missing responses."
         )
     missing = np.isnan(probabilities).all(axis=2)
     sums_to_one = np.abs(probabilities.sum(axis=2) - 1) <= _SUM_TOLERANCE
