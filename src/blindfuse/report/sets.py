@@ -72,13 +72,13 @@ def _annotator_section(fusion: SetFusion) -> Section:
     )
     table = annotator_table(fusion, fields, "The lowest F1 first.", FLAGS)
     rows = [row for row in table.rows if None not in (row["recall"], row["precision"])]
-    blocks: list[Block] = [REMARK_KEY, table]
+    blocks: list[Block] = [table]
     if rows:
         text = "Recall and precision of annotators; the table below has the numbers."
         data = Table(text, fields, rows)
         chart = points("annotators", data, "precision", "precision", x="recall")
         about = Text("Annotators above the dashed line name fewer classes than apply.")
-        blocks = [about, chart, *blocks]
+        blocks = [about, chart, REMARK_KEY, table]
     return Section("annotators", "Annotators", blocks)
 
 
