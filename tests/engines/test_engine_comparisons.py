@@ -1,6 +1,5 @@
 """Rankings of Dask and Spark tables equal those of one machine."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blindfuse import BlindfuseError, Comparisons, Ranking, fuse_pairs
-from tests.support.engine_cases import Engine
+from tests.support.engine_cases import Engine, split
 from tests.support.pair_cases import simulate_pairs
 
 
@@ -24,11 +23,6 @@ def battles(seed: int, n: int = 400) -> pd.DataFrame:
         "question_id": np.arange(len(pairs.left)) % 15,
     }
     return pd.DataFrame(columns).sample(frac=1, random_state=seed, ignore_index=True)
-
-
-def split(frame: pd.DataFrame, n_partitions: int) -> list[pd.DataFrame]:
-    bounds = np.linspace(0, len(frame), n_partitions + 1).astype(int)
-    return [frame.iloc[start:end] for start, end in pairwise(bounds)]
 
 
 def by_name(names: Any, values: Any) -> dict[str, Any]:

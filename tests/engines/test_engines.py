@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from blindfuse.engines import fitting
 from blindfuse.engines.arrow import Columns, SymbolOptions
 from blindfuse.model.posteriors import count_votes
 from blindfuse.moments.statistics import MomentStatistics
-from tests.support.engine_cases import Engine, kill_one_worker
+from tests.support.engine_cases import Engine, assert_same_labels, kill_one_worker, split
 
 COLUMNS = Columns("item", "annotator", "label")
 SPECIES = np.array(["cat", "dog", "eel"])
@@ -48,11 +47,6 @@ def labels_frame(
         }
     )
     return frame.sample(frac=1, random_state=seed, ignore_index=True)
-
-
-def split(frame: pd.DataFrame, n_partitions: int) -> list[pd.DataFrame]:
-    bounds = np.linspace(0, len(frame), n_partitions + 1).astype(int)
-    return [frame.iloc[start:end] for start, end in pairwise(bounds)]
 
 
 def assert_same_model(found: Model, expected: Model, tolerance: float = 1e-8) -> None:
@@ -87,13 +81,7 @@ def test_counts_models_and_labels_equal_those_of_one_machine(
     assert fitted.repeated == 0
     assert f"{len(frame):,} labels" in repr(fitted)
 
-    found = engine.to_pandas(engine.module.predict(fitted.model, table)).set_index("item")
-    responses = Responses.from_frame(frame)
-    found = found.loc[responses.items]
-    posteriors = alone.posteriors_
-    assert len(found) == len(posteriors)
-    np.testing.assert_allclose(found["probability"], posteriors.max(axis=1), atol=1e-8)
-    assert found["label"].tolist() == alone.labels_.tolist()
+    assert_same_labels(engine, fitted.model, table, alone, Responses.from_frame(frame).items)
 
 
 def test_em_starts_from_a_sample_that_does_not_depend_on_the_partitions(

@@ -5,9 +5,11 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 
@@ -83,6 +85,20 @@ class Spark:
                 if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline()):
                     pids.add(process.pid)
         return pids
+
+
+def split(frame: pd.DataFrame, n_partitions: int) -> list[pd.DataFrame]:
+    bounds = np.linspace(0, len(frame), n_partitions + 1).astype(int)
+    return [frame.iloc[start:end] for start, end in pairwise(bounds)]
+
+
+def assert_same_labels(engine: Engine, model: Any, table: Any, alone: Any, items: Any) -> None:
+    """The model labels the table as the method that was fitted on one machine labels its items."""
+    found = engine.to_pandas(engine.module.predict(model, table)).set_index("item")
+    assert len(found) == len(items)
+    found = found.loc[items]
+    np.testing.assert_allclose(found["probability"], alone.posteriors_.max(axis=1), atol=1e-8)
+    assert found["label"].tolist() == alone.labels_.tolist()
 
 
 def _schema(frame: pd.DataFrame) -> str:
