@@ -17,7 +17,7 @@ BUDGETS = {
     # folder: lines, constants
     ".": (850, 8),
     "auditing": (1_380, 10),
-    "cli": (2_602, 21),
+    "cli": (2_597, 21),
     "comparisons": (1_734, 13),
     "datasets": (460, 3),
     "diagnostics": (1_700, 25),
