@@ -396,7 +396,8 @@ def test_masi_alpha_is_nominal_for_single_choices_and_one_for_agreement() -> Non
     single = [[label] for label in labels.tolist()]
     found = masi_alpha(ResponseSets.from_long(items, annotators, single))
     assert found.value == pytest.approx(krippendorff_alpha(labels.reshape(40, 3)).value)
-    for same in (["a|b" if n % 2 else "" for n in items], [[]] * 120):
+    empty: list[list[str]] = [[]] * 120
+    for same in (["a|b" if n % 2 else "" for n in items], empty):
         agreed = ResponseSets.from_long(items, annotators, same, classes=["a", "b"])
         assert masi_alpha(agreed).value == 1
     with pytest.raises(BadLabels, match="No item has two responses"):

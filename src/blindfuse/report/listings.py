@@ -43,7 +43,7 @@ def annotator_section(fusion: Fusion) -> Section:
     text = "Estimated accuracy of annotators with 95 % intervals; the table below has the numbers."
     data = Table(text, fields, [{name: row[name] for name in names} for row in busy])
     title = "estimated accuracy with 95 % interval"
-    charts = [points("annotators", data, "accuracy", title), REMARK_KEY] if busy else []
+    charts = (points("annotators", data, "accuracy", title), REMARK_KEY) if busy else ()
     return Section("annotators", "Annotators", (*charts, listing))
 
 
