@@ -4,6 +4,7 @@ tests/support/tried_files.py has whole files of the same tools; here is one case
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +12,18 @@ import pytest
 from blindfuse import read
 from tests.support.reader_files import (
     Case,
+    as_archive,
     as_cells,
     as_json_lines,
     as_table,
     check_case,
+    has_note,
     labels_by_name,
     stream,
+    write_file,
+)
+from tests.support.tool_exports import (
+    DOCCANO as DOCCANO_FILES,
 )
 from tests.support.tool_exports import (
     LABEL_STUDIO_SHORT,
@@ -436,3 +443,17 @@ def test_a_column_of_labels_goes_before_columns_of_zero_and_one() -> None:
     found = read(stream("item,annotator,label,a,b\nq1,ann,x,1,0\nq1,bob,y,0,1\nq2,ann,x,1,0\n"))
     assert found.format == "long"
     assert found.responses.classes.tolist() == ["x", "y"]
+
+
+def test_folders_and_archives_of_doccano_are_read(tmp_path: Path) -> None:
+    files = {f"{name}.jsonl": as_json_lines(rows) for name, rows in DOCCANO_FILES.items()}
+    folder = tmp_path / "export"
+    folder.mkdir()
+    for name, content in files.items():
+        write_file(folder, name, content)
+    for path in (folder, write_file(tmp_path, "export.zip", as_archive(files))):
+        found = read(path)
+        assert found.format == "doccano"
+        assert labels_by_name(found.responses) == as_cells("1 ann x, 1 bob y, 2 bob x")
+        assert has_note(found, "1 response with several labels")
+        assert has_note(found, "1 empty label treated as missing")
