@@ -29,7 +29,7 @@ BUDGETS = {
     "model": (2_012, 39),
     "moments": (605, 6),
     "numbers": (1_983, 21),
-    "readers": (4_101, 22),
+    "readers": (4_083, 22),
     "report": (1_450, 15),
     "responses": (4_884, 28),
     "sets": (1_000, 9),

@@ -56,7 +56,7 @@ def test_files_with_different_columns_are_refused(tmp_path: Path) -> None:
 def test_too_many_columns_are_refused() -> None:
     header = ",".join(f"c{n}" for n in range(1_000_000))
     assert_refused(lambda: read(stream(header + "\n" + "x," * 999_999 + "x\n")), "20,000 columns")
-    assert_refused(lambda: read(stream("," * 1_000_000)), "20,000 columns")
+    assert_refused(lambda: read(stream("," * 1_000_000)), "is not a table of responses")
     record = json.dumps([{f"c{n}": n for n in range(30_000)}])
     assert_refused(lambda: read(stream(record)), "20,000 columns")
 

@@ -5,7 +5,7 @@ reader reads the whole file and its partitions. What depends on all rows is deci
 first partition is read: the question, the classes, and whether names are whole numbers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers import long
 from blindfuse.readers.encoding import code_values, gold_labels, to_responses
-from blindfuse.readers.names import NameForm, name_forms, name_notes, plain_numbers
+from blindfuse.readers.names import name_forms, name_notes, plain_numbers
 from blindfuse.readers.reader import ParsedResponses, choose_question, parse
 from blindfuse.readers.reading import (
     READERS,
@@ -33,7 +33,7 @@ from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.notes import sum_notes
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import Repeats, repeat_notes
+from blindfuse.responses.rows import repeat_notes
 from blindfuse.responses.values import TRIMMED, LabelOptions
 
 PARTITION_BYTES = 2**28
@@ -56,31 +56,23 @@ class Partitions:
         sentences about what was detected, skipped or converted.
     gold
         gold labels in the same file, ``{item: label}``.
+    classes
+        the classes of the whole table.
     """
 
     files: Sequence[Path]
     columns: dict[str, str]
     notes: Sequence[str]
     gold: Mapping[str, str]
-    _table: Table
-    _labels: LabelOptions
-    _repeats: Repeats
-    _forms: Mapping[str, NameForm]
+    classes: Sequence[str]
+    _read: Callable[[Path], Responses]
     _repeated: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Iterator[Responses]:
         for file in self.files:
-            parsed = ParsedResponses(pl.read_parquet(file, glob=False), self.columns)
-            responses, _ = to_responses(
-                self._table, parsed, self._labels, self._repeats, self._forms
-            )
+            responses = self._read(file)
             self._repeated[file] = responses.repeated, responses.contradictory
             yield responses
-
-    @property
-    def classes(self) -> Sequence[str]:
-        """The classes of the whole table."""
-        return self._labels.classes or ()
 
     def items_among(self, names: Iterable[str]) -> set[str]:
         """The names that are items."""
@@ -131,8 +123,8 @@ def read_partitions(
         responses = pl.scan_parquet(files, glob=False)
         forms = name_forms(responses.select("item"), responses.select("annotator"))
         labels, label_notes = _pin_classes(table, columns, responses, options)
-        classes = np.array(labels.classes, object)
-        gold_in_file, gold_notes = gold_labels(gold, labels, classes)
+        classes = list(labels.classes or ())
+        gold_in_file, gold_notes = gold_labels(gold, labels, np.array(classes, object))
         notes = [
             *file_notes(long.TITLE, tables, columns, named.all_named and given is not None),
             *notes,
@@ -141,7 +133,12 @@ def read_partitions(
             *gold_notes,
         ]
         repeats = options.get("repeats", "most_frequent")
-        yield Partitions(files, columns, notes, gold_in_file, table, labels, repeats, forms)
+
+        def read(file: Path) -> Responses:
+            parsed = ParsedResponses(pl.read_parquet(file, glob=False), columns)
+            return to_responses(table, parsed, labels, repeats, forms)[0]
+
+        yield Partitions(files, columns, notes, gold_in_file, classes, read)
 
 
 _ALL_COLUMNS = pl.QueryOptFlags(projection_pushdown=False)

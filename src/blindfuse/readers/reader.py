@@ -228,7 +228,7 @@ def _firsts(texts: Sequence[str | None], counts: Sequence[int]) -> tuple[list[st
     """Replace texts that are lists by their first elements, and count the longer lists."""
     lists = [_parse_list(text) for text in texts]
     labels = [
-        text if value is None else _element_text(value[0]) if value else None
+        text if value is None else _label_text(value[0]) if value else None
         for text, value in zip(texts, lists, strict=True)
     ]
     longer = (n for n, value in zip(counts, lists, strict=True) if value and len(value) > 1)
@@ -239,11 +239,6 @@ def _parse_list(text: str | None) -> list[Any] | None:
     """Return the list that a text holds, or None if it is another text."""
     value = parse_literal(text.strip()) if text and text.lstrip()[:1] == "[" else None
     return value if isinstance(value, list) else None
-
-
-def _element_text(value: Any) -> str | None:
-    """Return an element of a list as a cell: text as it is, objects as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else name_of(value)
 
 
 # Formats of nested JSON
@@ -267,6 +262,7 @@ def frame_of_rows(rows: Iterable[Row]) -> pl.DataFrame:
 
 
 def _label_text(label: Any) -> str | None:
+    """Return a label as the text of a cell: lists and objects as JSON."""
     if isinstance(label, list):
         return set_text(label)
     return cell_text(label) if isinstance(label, dict) else name_of(label)

@@ -162,7 +162,11 @@ def is_categorical(values: pl.Series) -> bool:
 
 def check_columns(name: str, columns: Sequence[str]) -> list[str]:
     """Return the column names if they are distinct, not empty and not too many."""
-    check_column_count(name, len(columns))
+    if len(columns) > _MAX_COLUMNS:
+        raise BadFile(
+            f"{name} has more than {_MAX_COLUMNS:,} columns. "
+            "Convert it to a long table with one row per response."
+        )
     if not columns:
         raise BadFile(f"{name} has no columns. Export it again.")
     repeated = [column for column, times in Counter(columns).items() if times > 1]
@@ -172,15 +176,6 @@ def check_columns(name: str, columns: Sequence[str]) -> list[str]:
             "Rename or drop all but one."
         )
     return list(columns)
-
-
-def check_column_count(name: str, count: int) -> None:
-    """Raise BadFile if there are more than ``_MAX_COLUMNS`` columns."""
-    if count > _MAX_COLUMNS:
-        raise BadFile(
-            f"{name} has more than {_MAX_COLUMNS:,} columns. "
-            "Convert it to a long table with one row per response."
-        )
 
 
 def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
