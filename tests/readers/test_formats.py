@@ -122,6 +122,7 @@ LABEL_STUDIO = [
         item="text",
     ),
     case("a rating", TWO_QUESTIONS, "0 1 4, 1 1 4, 2 1 4", question="stars"),
+    case("no such item", TWO_QUESTIONS, None, "task without 'name'", item="name"),
     case("two questions", TWO_QUESTIONS, None, "several questions: 'sentiment', 'stars'"),
     case("no such question", TWO_QUESTIONS, None, "did you mean 'stars'", question="star"),
     case("gold labels of the question", TRUTH, SIZES, "1 annotation marked", **SIZE),
@@ -175,6 +176,7 @@ ARGILLA = [
         "1 draft or discarded response skipped",
         "1 response with several labels",
     ),
+    case("no such item", NESTED, None, "record without 'name'", item="name"),
     case("another item", NESTED, "t1 u1 x, t1 u2 y, t1 model x, t3 u1 y", item="text"),
     case(
         "lines: flat records; the question with classes",
@@ -215,11 +217,24 @@ PRODIGY = [
         [{key: value for key, value in row.items() if key != "label"} for row in SPAM],
         "0 ann reject, 1 ann accept",
     ),
+    case(
+        "lines: no sessions",
+        [{"_input_hash": 1, "answer": "accept"}],
+        None,
+        "no session or annotator column",
+    ),
+    case("lines: spans", [prodigy_task(1, "ann", spans=[])], None, "text spans, not classes"),
     case("lines: two questions", MIXED, None, "several questions: 'SPAM', 'HAM'"),
     case("lines: one of them", MIXED, "0 ann accept, 1 ann accept", question="HAM"),
 ]
 
 DOCCANO = [
+    case(
+        "lines: labels of several annotators",
+        [{"id": 1, "label": ["x", "x", "y"]}],
+        None,
+        "a label occurs twice",
+    ),
     case("lines: spans", [{"id": 1, "text": "a b", "label": [[0, 1, "PER"]]}], None, "text spans"),
 ]
 
@@ -367,6 +382,12 @@ JUDGES = [
     ),
     case("labels by annotator", [{"id": 1, "x": PAIRS["1"]}], "1 ann cat, 1 bob dog", label="x"),
     case(
+        "a field of verdicts",
+        [{"id": 1, "x": {who: {"a": {"b": label}} for who, label in PAIRS["1"].items()}}],
+        "1 ann cat, 1 bob dog",
+        label="x.a.b",
+    ),
+    case(
         "no clear annotator",
         [{"id": n, "comments": [{"author": a, "score": n} for a in "xy"]} for n in range(9)],
         None,
@@ -400,6 +421,12 @@ INDICATORS = [
         for prefix in ("", "label_", "class: ")
     ),
     case("table: empty cells", [*ROWS, {**ROWS[0], "item": "3", "cat": "", "dog": ""}], JUDGED),
+    case(
+        "table: neither 0 nor 1, late",
+        [*ROWS * 400, {**ROWS[0], "cat": "2"}],
+        None,
+        "row 1,201: '2' in column 'cat' does not say whether the class applies",
+    ),
     case(
         "table: two classes in a row",
         [{**ROWS[0], "dog": "1"}, *ROWS[1:]],

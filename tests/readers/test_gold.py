@@ -74,6 +74,15 @@ def test_gold_labels_between_two_classes_are_kept() -> None:
     assert gold == {"i": "CAT", "j": "Cat", "k": "cat"}
 
 
+def test_gold_sets_and_values_are_read_by_kind() -> None:
+    sets = read_gold(stream("item,label\ni,x|y\nj,\n"), kind="sets", classes=["x", "y"])
+    assert sets == {"i": ("x", "y"), "j": ()}
+    values = read_gold(stream("item,value\ni,1.5\nj,NA\nk,2\n"), kind="numbers")
+    assert values == {"i": 1.5, "k": 2.0}
+    with pytest.raises(BadFile, match="the gold value 'many' is not a number"):
+        read_gold(stream("item,value\ni,1.5\nj,many\n"), kind="numbers")
+
+
 # Beside the responses
 
 
