@@ -16,7 +16,7 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 BUDGETS = {
     # folder: lines, constants
     ".": (850, 8),
-    "auditing": (1_380, 10),
+    "auditing": (1_215, 10),
     "cli": (2_597, 21),
     "comparisons": (1_734, 13),
     "datasets": (460, 3),
@@ -32,11 +32,11 @@ BUDGETS = {
     "readers": (4_083, 22),
     "report": (1_450, 15),
     "responses": (4_884, 28),
-    "sets": (1_000, 9),
+    "sets": (935, 9),
     "sklearn": (768, 3),
     "solver": (710, 5),
 }
-TESTS = 25_700
+TESTS = 24_700
 """Lines of the tests."""
 MODULE = 400
 """Lines of a module."""

@@ -108,7 +108,7 @@ def test_coverage(rates: tuple[float, ...]) -> None:
 def test_unchecked_strata_join_the_nearest_checked_one() -> None:
     merged = merge_unchecked(np.array([0.0, 2, 0, 0, 1]), np.array([5.0, 7, 3, 2, 4]))
     np.testing.assert_array_equal(merged, [0, 15, 0, 0, 6])
-    np.testing.assert_array_equal(merge_unchecked(np.zeros(2), np.array([1.0, 2])), [0, 0])
+    np.testing.assert_array_equal(merge_unchecked(np.zeros(2), np.array([1.0, 2])), [1, 2])
     assert intervals_of_shares([]) == []
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blindfuse.auditing.plan import AuditPlan
-from blindfuse.auditing.stratified import Counts, dispersion_of, merge_unchecked
+from blindfuse.auditing.stratified import Counts, dispersion_of, merge_unchecked, nearest_checked
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import positions
 from blindfuse.responses.table import gold_codes
@@ -87,7 +87,7 @@ class CheckedSample:
         found = np.asarray(np.bincount(strata, values[inside], minlength=n_strata), dtype=float)
         checked = np.bincount(strata, minlength=n_strata).astype(float)
         sizes = self._sizes_within(group, checked)
-        return found, checked, merge_unchecked(checked, sizes) if checked.sum() else sizes
+        return found, checked, merge_unchecked(checked, sizes)
 
     def _sizes_within(self, group: Flags, checked: Floats) -> Floats:
         """N_h of the items in a group, estimated where strata of unchecked items are unknown."""
@@ -150,12 +150,12 @@ def _strata_of(
         _refuse_others(fusion, plan, items)
         if plan.stratum_of_item is None:
             strata = plan.strata[positions(items, plan.positions)]
-            new_code = _nearest_checked(strata, len(plan.sizes))
+            new_code = _codes_of_checked(strata, len(plan.sizes))
             return new_code[strata], np.bincount(new_code, plan.sizes).astype(float), None
     unstratified = np.zeros(fusion.responses.n_items, dtype=np.intp)
     stratum_of_item = unstratified if plan is None else plan.stratum_of_item
     assert stratum_of_item is not None
-    new_code = _nearest_checked(stratum_of_item[items], int(stratum_of_item.max()) + 1)
+    new_code = _codes_of_checked(stratum_of_item[items], int(stratum_of_item.max()) + 1)
     stratum_of_item = new_code[stratum_of_item]
     stratum_of_item[known] = n_strata = int(new_code.max()) + 1
     sizes = np.bincount(stratum_of_item)[:n_strata].astype(float)
@@ -184,7 +184,7 @@ def _gold_mask(fusion: "Fusion") -> Flags:
     return np.zeros(fusion.responses.n_items, bool) if fusion.is_gold is None else fusion.is_gold
 
 
-def _nearest_checked(strata: Codes, n_strata: int) -> Codes:
-    """New codes ``[stratum]``, of the nearest stratum among those of the checked items."""
-    distances = np.abs(np.unique(strata)[None] - np.arange(n_strata)[:, None])
-    return np.asarray(distances.argmin(axis=1), dtype=np.intp)
+def _codes_of_checked(strata: Codes, n_strata: int) -> Codes:
+    """New codes ``[stratum]``, in which strata without a checked item join the nearest one."""
+    nearest = nearest_checked(np.bincount(strata, minlength=n_strata))
+    return np.unique(nearest, return_inverse=True)[1]

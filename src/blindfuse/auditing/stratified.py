@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from blindfuse.metrics.interval import Interval
-from blindfuse.typing import Floats
+from blindfuse.typing import Codes, Floats
 
 CONFIDENCE = 0.95
 """The confidence level of all intervals of an audit."""
@@ -153,9 +153,17 @@ def _most_likely_shares(x: Floats, n: Floats, slope: Floats) -> Floats:
 
 
 def merge_unchecked(checked: Floats, sizes: Floats) -> Floats:
-    """Return the sizes ``[stratum]``, with unchecked strata added to the nearest checked ones."""
-    merged = np.where(checked > 0, sizes, 0.0)
-    filled = np.flatnonzero(checked > 0)
-    for stratum in np.flatnonzero((checked == 0) & (sizes > 0)) if len(filled) else ():
-        merged[filled[np.argmin(np.abs(filled - stratum))]] += sizes[stratum]
-    return merged
+    """Return the sizes ``[stratum]``, with unchecked strata added to the nearest checked ones.
+
+    They are unchanged if none is checked.
+    """
+    if not checked.any():
+        return sizes
+    return np.bincount(nearest_checked(checked), sizes, len(sizes)).astype(np.float64)
+
+
+def nearest_checked(checked: Floats | Codes) -> Codes:
+    """The nearest stratum that has checked items, ``[stratum]``."""
+    filled = np.flatnonzero(checked)
+    distances = np.abs(filled - np.arange(len(checked))[:, None])
+    return np.asarray(filled[distances.argmin(axis=1)])
