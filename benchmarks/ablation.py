@@ -45,7 +45,7 @@ FITTED = "fitted", "pairs", "dependence", "fit"
 
 def whole_rule(evidence: Evidence, **replaced: Any) -> Floats:
     """Posteriors by the rule, with replaced parameters of its model unless it is the vote."""
-    method, model = choose_model(evidence)
+    method, model, _ = choose_model(evidence)
     if method != MAJORITY_VOTE:
         model = replace(model, **replaced)
     return model.combine(evidence.responses, *model.parts(evidence.responses))
@@ -53,7 +53,7 @@ def whole_rule(evidence: Evidence, **replaced: Any) -> Floats:
 
 def without_one_iteration(evidence: Evidence) -> Floats:
     """q is the posterior of EM, where there is one."""
-    _, model = choose_model(evidence)
+    _, model, _ = choose_model(evidence)
     near = evidence.one_iteration.model_
     if not evidence.is_modelled:
         return whole_rule(evidence)
@@ -62,7 +62,7 @@ def without_one_iteration(evidence: Evidence) -> Floats:
 
 def without_em(evidence: Evidence) -> Floats:
     """q is the posterior of one iteration."""
-    _, model = choose_model(evidence)
+    _, model, _ = choose_model(evidence)
     near, responses = evidence.one_iteration.model_, evidence.responses
     if not any(one is near for one in model.others):
         return whole_rule(evidence)
@@ -87,7 +87,7 @@ def patched(target: str, value: Any) -> Rule:
 
 def with_weight(weight: Callable[[Evidence], float]) -> Rule:
     """The rule with another w."""
-    return patched("fusion.rule.dependence_weight", weight)
+    return patched("fusion.rule.dependence_weight", lambda evidence: (weight(evidence), ""))
 
 
 def changed(evidence: Evidence, **computed: Any) -> Evidence:
@@ -143,14 +143,11 @@ PARTS: dict[str, Rule] = {
     "q without one EM iteration": without_one_iteration,
     "q without EM": without_em,
     "reach 0": with_reach(0.0),
-    "reach 0.3": with_reach(0.3),
-    "reach 1": with_reach(1.0),
-    "reach 2": with_reach(2.0),
+    "reach 1.5": with_reach(1.5),
     "w always 0": with_weight(lambda evidence: 0.0),
     "w always 1": with_weight(lambda evidence: 1.0),
     "w a step at z = 2": with_weight(step_weight),
     "w by the pairwise misfit": with_weight(misfit_weight),
-    "without the naming check": patched("fusion.rule.misnames_a_class", lambda evidence: False),
     "without MACE for one-sided sources": without_mace,
     "EM from the vote": em_from_vote,
     "n' without ρ": lambda evidence: whole_rule(evidence, correlation=0.0),

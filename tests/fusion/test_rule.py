@@ -1,18 +1,36 @@
 """The rule: how near it comes to the oracle and the vote, and what it says without information."""
 
+import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from blindfuse import MajorityVote, Responses, Simulation, fuse, simulate
+from blindfuse import (
+    BadParameter,
+    DawidSkene,
+    MajorityVote,
+    Model,
+    Responses,
+    Simulation,
+    fuse,
+    simulate,
+)
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.model.posteriors import vote_posteriors, weighted_votes
 from experiments.calibration_tables import KINDS
 from experiments.ordinal_crowds import OrdinalKind, ordinal_crowd
 from experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
 from tests.conftest import Crowds
-from tests.support.fusion_cases import CASES, fuse_case, independent, pairs_of, random_clicks
+from tests.support.fusion_cases import (
+    CASES,
+    fuse_case,
+    independent,
+    outvoted,
+    pairs_of,
+    random_clicks,
+)
 
 QUICK_CROWDS = ("barzan", "bird", "dog", "labelme", "rte", "sp", "temp", "web", "zc_in")
 """Public crowds that are fused in less than a second; the benchmark has all."""
@@ -161,6 +179,42 @@ def test_many_classes_with_few_responses_each(K: int) -> None:
     expected = fusion.expected_error
     assert expected is not None
     assert 0 <= expected.low <= expected.value <= expected.high < 1 - 1 / K
+
+
+def test_many_classes_and_few_responses_take_memory_of_the_responses(tmp_path: Path) -> None:
+    """Confusion matrices of their own for all annotators would have 2.3 GB."""
+    rng = np.random.default_rng(0)
+    truth, items = rng.integers(974, size=1500), np.repeat(np.arange(1500), 5)
+    annotators = np.concatenate([rng.choice(300, 5, replace=False) for _ in range(1500)])
+    reported = np.where(rng.random(7500) < 0.7, truth[items], rng.integers(974, size=7500))
+    names = {"items": range(1500), "annotators": range(300), "classes": range(974)}
+    responses = Responses.from_codes(items, annotators, reported, **names)
+    tracemalloc.start()
+    fusion = fuse(responses)
+    fusion.summary()
+    fusion.save(tmp_path / "model.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400e6
+    assert "974 classes" in fusion.why
+    votes = weighted_votes(responses)
+    np.testing.assert_array_equal(votes[range(1500), fusion.labels], votes.max(axis=1))
+    loaded = Model.load(tmp_path / "model.npz")
+    for model in (fusion.model, loaded):
+        np.testing.assert_allclose(model.posteriors(responses), fusion.posteriors, atol=1e-9)
+    agreed = np.bincount(annotators, reported == fusion.labels[items], 300)
+    number, rated = np.bincount(annotators), fusion.diagnostics.annotators
+    np.testing.assert_allclose(rated.accuracy, agreed / number, atol=0.15)
+    with pytest.raises(BadParameter, match="Merge classes"):
+        fuse(responses, method=DawidSkene())
+    assert np.array_equal(fuse(responses, method=MajorityVote()).labels, fusion.labels)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_class_that_most_annotators_miss_is_recovered(seed: int) -> None:
+    responses, truth = outvoted(seed)
+    vote = error_rate(vote_posteriors(responses), truth)
+    assert error_rate(fuse(responses).posteriors, truth) < 0.5 * vote
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from blindfuse import Model, Responses, simulate
 from blindfuse.model.fused_model import FusedModel, Recalibration, majority_vote
+from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import weighted_votes
 from tests.support.fusion_cases import CASES, fuse_case
 
@@ -66,6 +67,21 @@ def test_posteriors_are_those_of_a_plain_loop(seed: int) -> None:
     found = fused.posteriors(responses)
     expected = [posterior_by_hand(row, fused, models) for row in responses.matrix().tolist()]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["map", "ml"])
+def test_annotators_may_share_one_matrix(rule: Rule) -> None:
+    drawn = simulate(150, 7, 3, np.random.default_rng(0), missing=0.3)
+    one = drawn.model.confusions[0]
+    names = drawn.model.annotators, drawn.model.classes
+    shared = Model(np.broadcast_to(one, (7, 3, 3)), drawn.model.prior, *names)
+    copied = Model(np.repeat(one[None], 7, axis=0), drawn.model.prior, *names)
+    assert shared.is_shared
+    assert not copied.is_shared
+    for each in (shared, shared.for_annotators(names[0][::-1], names[1][::-1])):
+        found = each.posteriors(drawn.responses.recoded(each.annotators, each.classes), rule)
+        expected = copied.posteriors(drawn.responses, rule)
+        np.testing.assert_allclose(found if each is shared else found[:, ::-1], expected)
 
 
 @pytest.mark.parametrize("seed", range(4))

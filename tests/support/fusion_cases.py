@@ -66,12 +66,12 @@ def clusters(seed: int) -> Responses:
     return Responses.from_clusters(labels, classes=3)
 
 
-def misnamed(seed: int) -> Responses:
-    """Annotators report the second class for three of ten items of it, so EM misnames it."""
+def outvoted(seed: int) -> tuple[Responses, Codes]:
+    """Annotators report the second class for three of ten items of it, so votes miss most."""
     rng = np.random.default_rng(seed)
     truth = rng.random(800) < 0.4
     reported = rng.random((800, 9)) < np.where(truth, 0.3, 0.03)[:, None]
-    return Responses.from_matrix(reported.astype(int))
+    return Responses.from_matrix(reported.astype(int)), truth.astype(np.intp)
 
 
 def _scores(seed: int, n_annotators: int, n_classes: int = 2, missing: float = 0.3) -> Responses:
@@ -104,7 +104,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "ordered": _ordered,
     "order that does not help": _not_ordered,
     "copying": lambda seed: Case(copying(seed).responses),
-    "misnamed": lambda seed: Case(misnamed(seed)),
+    "outvoted": lambda seed: Case(outvoted(seed)[0]),
     "one-sided": lambda seed: Case(one_sided(seed)[0]),
     "abstentions": lambda seed: Case(one_sided(seed)[0], {"abstentions": True}),
     "scores": lambda seed: Case(_scores(seed, 6)),

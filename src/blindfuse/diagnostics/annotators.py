@@ -9,10 +9,12 @@ once, by the expected error.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import betaincinv, chdtri, ndtri
 
 from blindfuse.diagnostics.pairs import MAX_SAMPLED
 from blindfuse.errors import list_names
+from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, safe_log
 from blindfuse.model.shrinkage import MIN_KNOWN, AnnotatorPrior, learn_annotator_prior
@@ -107,6 +109,36 @@ class Annotators:
                 "no method could detect it."
             )
         return " ".join(sentences)
+
+
+def rate_by_labels(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
+    """Rate annotators who share one confusion matrix by how often they report the fused labels.
+
+    The accuracy of the crowd counts as one more response. Nobody is flagged as guessing.
+    """
+    items, (_, codes, symbols) = responses.item_of_response(), responses.by_item
+    M, n = responses.n_annotators, responses.responses_per_annotator
+    right = np.bincount(codes, posteriors[items, symbols], M)
+    accuracy = (right + right.sum() / max(n.sum(), 1)) / (n + 1)
+    low, high = _intervals(accuracy, accuracy * (1 - accuracy) / (n + 1))
+    given = csr_array((np.ones(len(items)), (codes, items)), shape=(M, responses.n_items))
+    reported, nobody = symbol_counts(responses), np.zeros(M, dtype=bool)
+    worst_class, confused_with = _worst_confusions(model.confusions[:1])
+    return Annotators(
+        names=responses.annotators,
+        classes=responses.classes,
+        n_responses=n,
+        accuracy=accuracy,
+        low=low,
+        high=high,
+        worst_class=np.repeat(worst_class, M),
+        confused_with=np.repeat(confused_with, M),
+        bias=(reported - given @ posteriors) / np.maximum(n, 1)[:, None],
+        constant=(np.count_nonzero(reported, axis=1) == 1) & (n > responses.n_classes),
+        spammer=nobody,
+        adversary=nobody,
+        by_labels=True,
+    )
 
 
 def rate_annotators(responses: Responses, model: Model, by_labels: bool = False) -> Annotators:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from blindfuse.diagnostics.annotators import Annotators, rate_annotators
+from blindfuse.diagnostics.annotators import Annotators, rate_annotators, rate_by_labels
 from blindfuse.diagnostics.class_shares import ClassShares, estimate_class_shares
 from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
@@ -118,7 +118,10 @@ def diagnose(
         # Annotators with symbols of their own agree if decisions are equal, not if symbols are.
         table, reference = decided if responses.anchor.kind == "none" else (responses, known)
         pairs = count_pairs(table).compare_with(reference)
-    rated = rate_annotators(*decided, by_labels=fused.dependence == 1)
+    if known.is_shared:
+        rated = rate_by_labels(responses, known, posteriors)
+    else:
+        rated = rate_annotators(*decided, by_labels=fused.dependence == 1)
     has_areas = responses.n_classes == 2 and not responses.is_plain
     roc_areas = known.roc_areas if has_areas else None
     return Diagnostics(

@@ -96,12 +96,12 @@ def _excess_agreement(table: Responses, votes: Floats) -> Floats:
     Σ_{i<j} 1[f_i = f_j] − Σ_k p_i(k) p_j(k), where p_m(k) is the share of class k in the votes of
     annotator m.
     """
-    shape = table.n_annotators, table.n_symbols, votes.shape[1]
-    of_symbols = np.broadcast_to(symbol_votes(table), shape)
-    counts = np.einsum("mr,mrk->mk", symbol_counts(table), of_symbols)
+    of_symbols = symbol_votes(table)  # of every annotator, or one for all
+    counts = (symbol_counts(table)[:, None] @ of_symbols)[:, 0]
     rates = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
-    items, annotators = table.item_of_response(), table.by_item.codes
-    number = of_symbols.sum(axis=2)[annotators, table.by_item.symbols]  # abstentions have no vote
+    items, (_, annotators, symbols) = table.item_of_response(), table.by_item
+    row = annotators if len(of_symbols) > 1 else 0
+    number = of_symbols.sum(axis=2)[row, symbols]  # abstentions have no vote
     of_response = number[:, None] * rates[annotators]
     sums = [np.bincount(items, column, table.n_items) for column in of_response.T]
     squares = np.bincount(items, (of_response**2).sum(axis=1), table.n_items)

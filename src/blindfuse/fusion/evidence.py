@@ -26,6 +26,7 @@ from blindfuse.estimators.held_out import (
     sample_items,
 )
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
+from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -33,7 +34,7 @@ from blindfuse.model.posteriors import (
     count_votes,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, has_own_matrices
 from blindfuse.moments.requirements import counting_is_cheap, require_overlap
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
@@ -109,7 +110,7 @@ class Evidence:
     @property
     def is_modelled(self) -> bool:
         """Whether a model of the annotators is determined and worth fitting."""
-        return self.is_informative and self.no_overlap is None
+        return self.is_informative and self.no_overlap is None and has_own_matrices(self.responses)
 
     @cached_property
     def one_sided_share(self) -> float:
@@ -118,7 +119,7 @@ class Evidence:
         As many responses by someone who reports all classes as often as the crowd does would
         contain Σ_k 1 − (1 − p_k)^n classes on average.
         """
-        reported = np.rint(self._vote_counts.counts.sum(axis=2))
+        reported = symbol_counts(self.responses)
         if self.responses.anchor.matrix is not None:  # an abstention is no report of a class
             reported = reported[:, self.responses.anchor.matrix.any(axis=1)]
         number, n_responses = reported.sum(axis=1), max(reported.sum(), 1.0)

@@ -13,7 +13,12 @@ from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import Estimator, check_responses, without_warnings
+from blindfuse.estimators.base import (
+    Estimator,
+    ModelEstimator,
+    check_responses,
+    without_warnings,
+)
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.presentation import (
     annotator_columns,
@@ -21,12 +26,12 @@ from blindfuse.fusion.presentation import (
     label_columns,
     label_document,
 )
-from blindfuse.fusion.rule import Decision, decide_labels, expect_error, explain
+from blindfuse.fusion.rule import Decision, decide_labels, expect_error
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
-from blindfuse.model.shrinkage import implied_model
+from blindfuse.model.shrinkage import has_own_matrices, implied_model
 from blindfuse.parameters import instance_of, integer_at_least, one_of, optional
 from blindfuse.responses.alphabet import NO_RESPONSE
 from blindfuse.responses.canonical import CanonicalResponses, canonicalize
@@ -35,10 +40,6 @@ from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.table import check_gold, gold_codes
 from blindfuse.result import Columns, Paragraph, summarize
 from blindfuse.typing import Array, Codes, Flags, Floats
-
-MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE = 50_000_000, 5_000
-"""Entries of confusion matrices up to which they are estimated, whatever the number of responses,
-and per response."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,30 +251,20 @@ def fuse_table(
     table: Responses, method: Estimator | None = None, *, keep_classes: bool = False, **options: Any
 ) -> Fusion:
     """Fuse a table by the rule, or by a requested method; ``options`` are those of Evidence."""
-    _require_memory(table)
+    if isinstance(method, ModelEstimator) and not has_own_matrices(table):
+        raise BadParameter(
+            f"Confusion matrices of {table.n_classes:,} classes for {table.n_annotators:,} "
+            f"annotators need far more than {table.n_responses:,} responses. Merge classes, or use "
+            "MajorityVote or Wawa, which need none; without method=, fuse uses the vote."
+        )
     canonical = canonicalize(table, keep_classes=keep_classes, threads=options.get("threads"))
     evidence = Evidence(canonical.responses, **options)
     with single_threaded_blas():
         if method is not None:
             _fit(method, evidence)  # may warn: the user asked for this method
         with without_warnings():
-            if method is None:
-                decision = decide_labels(evidence)
-                why = explain(decision, evidence)
-            else:
-                decision, why = _describe(method, evidence), "This method was requested."
-    return _in_input_order(decision, why, evidence, canonical, table, method)
-
-
-def _require_memory(table: Responses) -> None:
-    """Raise BadParameter if confusion matrices would take far more memory than the responses."""
-    entries = table.n_annotators * table.n_symbols * table.n_classes
-    if entries > max(MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE * table.n_responses):
-        raise BadParameter(
-            f"{table.n_annotators:,} confusion matrices of {table.n_classes:,} classes have "
-            f"{entries / 1e6:,.0f} million entries, but there are {table.n_responses:,} responses "
-            "to estimate them from. Merge classes, or use MajorityVote or Wawa, which need none."
-        )
+            decision = decide_labels(evidence) if method is None else _describe(method, evidence)
+    return _in_input_order(decision, evidence, canonical, table, method)
 
 
 def _fit(method: Estimator, evidence: Evidence) -> None:
@@ -294,6 +285,7 @@ def _describe(fitted: Estimator, evidence: Evidence) -> Decision:
         model = implied_model(responses, labels, evidence.threads)
     decision = Decision(
         type(fitted).__name__,
+        "This method was requested.",
         FusedModel.of(model),
         fitted.posteriors_,
         getattr(fitted, "log_likelihoods_", np.empty(0)),
@@ -303,7 +295,6 @@ def _describe(fitted: Estimator, evidence: Evidence) -> Decision:
 
 def _in_input_order(
     decision: Decision,
-    why: str,
     evidence: Evidence,
     canonical: CanonicalResponses,
     table: Responses,
@@ -326,7 +317,7 @@ def _in_input_order(
         np.asarray(table.classes[most_likely(posteriors)]),
         posteriors,
         decision.method,
-        why,
+        decision.why,
         replace(model, scale=table.anchor.scale) if table.anchor.scale else model,
         decision.expected_error,
         decision.history,

@@ -28,15 +28,13 @@ from blindfuse.model.fused_model import (
 )
 from blindfuse.model.model import Model, decide
 from blindfuse.model.posteriors import most_likely
-from blindfuse.model.shrinkage import implied_model
+from blindfuse.model.shrinkage import has_own_matrices, implied_model
 from blindfuse.responses.table import gold_codes
 from blindfuse.typing import Codes, Floats
 
 NO_CORRELATION, CERTAIN_CORRELATION = 1.0, 3.0
 """Standard errors of the gain of a second subtype up to which errors count as independent, and from
 which on they count as correlated."""
-NAMING_Z = 3.0
-"""Standard errors by which annotators must report another class more often than the label."""
 MIN_MODELLED = 3
 """Annotators that a model needs: of two who differ, nothing says which one is right."""
 
@@ -48,7 +46,7 @@ SOFT_VOTE = "weighted soft vote"
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What the rule decided about the responses.
+    """What the rule decided about the responses, and ``why``, in at most three sentences.
 
     ``posteriors[item, class]`` are those of the ``model``, and ``history[iteration]`` the
     log-likelihoods of EM, empty if no model was fitted. ``features``, from which it is estimated,
@@ -56,6 +54,7 @@ class Decision:
     """
 
     method: str
+    why: str
     model: FusedModel
     posteriors: Floats
     history: Floats
@@ -65,15 +64,23 @@ class Decision:
 
 def decide_labels(evidence: Evidence) -> Decision:
     """Apply the rule to the responses."""
-    method, model = choose_model(evidence)
-    by_model, mean = model.parts(evidence.responses, threads=evidence.threads)
-    combined = model.combine(evidence.responses, by_model, mean)
-    if model.dependence == 1:
+    method, model, why = choose_model(evidence)
+    combined = model.combined(evidence.responses, threads=evidence.threads)
+    if model.dependence == 1 and not model.is_shared:
         model = model.described_by(_one_iteration_from(combined, evidence))
         combined[evidence.responses.responses_per_item == 0] = model.prior
     is_fitted = method not in (MAJORITY_VOTE, SOFT_VOTE) and evidence.no_overlap is None
     history = evidence.fitted.log_likelihoods_ if is_fitted else np.empty(0)
-    decision = expect_error(Decision(method, model, combined, history), evidence)
+    if evidence.order_gain is not None:
+        order = " < ".join(map(str, evidence.responses.classes.tolist()))
+        used = evidence.order_gain.z > SIGNIFICANT_Z
+        why += (
+            f" The order of the classes, {order}, {'was' if used else 'was not'} used: it predicts "
+            f"held-out responses {'better' if used else 'no better'} ({evidence.order_gain})."
+        )
+    if model.reach:
+        why += f" {describe_changes(combined, evidence.votes)}"
+    decision = expect_error(Decision(method, why, model, combined, history), evidence)
     return _recalibrated(decision, evidence)
 
 
@@ -83,7 +90,7 @@ def expect_error(decision: Decision, evidence: Evidence) -> Decision:
     Gold labels are correct, and items without responses are guesses by the prior.
     """
     counted = _counted_items(evidence)
-    if not evidence.is_informative or not len(counted):
+    if not evidence.is_informative or not has_own_matrices(evidence.responses) or not len(counted):
         return decision
     features = observe(evidence, decision, counted)
     responses, n_items = evidence.responses, evidence.responses.n_items
@@ -113,29 +120,33 @@ def _recalibrated(decision: Decision, evidence: Evidence) -> Decision:
     return replace(decision, model=model, posteriors=model.recalibrate(combined, responded))
 
 
-def choose_model(evidence: Evidence) -> tuple[str, FusedModel]:
-    """Return the method's name, and the models and their weight as one model.
+def choose_model(evidence: Evidence) -> tuple[str, FusedModel, str]:
+    """Return the method's name, the models and their weight as one model, and the reason.
 
     Votes alone, if annotators give probabilities, do not agree beyond chance or are fewer than
     three; the vote and one iteration of EM, if no item has three responses; otherwise the model of
     conditionally independent annotators, weighed against votes that models may correct.
     """
     responses, votes, threads = evidence.responses, evidence.votes, evidence.threads
-    n_responding = np.count_nonzero(responses.responses_per_annotator)
     if responses.probabilities is not None:
         weights = confirmed_confidence(responses)
-        return SOFT_VOTE, majority_vote(responses, votes, threads, vote_weights=weights)
+        model = majority_vote(responses, votes, threads, vote_weights=weights)
+        return SOFT_VOTE, model, _describe_weights(weights)
     if responses.anchor.kind == "none":  # clusters have no names, so nothing can be voted for
-        return _method_name(evidence, 0.0), FusedModel.of(evidence.fitted.model_)
-    if evidence.votes_only or not evidence.is_informative or n_responding < MIN_MODELLED:
-        return MAJORITY_VOTE, majority_vote(responses, votes, threads)
+        why = "EM learns what the clusters of every annotator mean, from a spectral clustering."
+        return _method_name(evidence, 0.0), FusedModel.of(evidence.fitted.model_), why
+    reason = _why_votes_alone(evidence)
+    if reason is not None:
+        return MAJORITY_VOTE, majority_vote(responses, votes, threads), reason
     preference = vote_preference(votes)
     if evidence.no_overlap is not None:
         near, rule = evidence.one_iteration.model_, evidence.one_iteration.score_rule_
-        return CORRECTED_VOTE, FusedModel.of(
+        model = FusedModel.of(
             near, others=(near,), dependence=1.0, preference=preference, score_rule=rule
         )
-    w, fitted = dependence_weight(evidence), evidence.fitted.model_
+        why = f"{evidence.no_overlap} One iteration of EM therefore only breaks ties of the vote."
+        return CORRECTED_VOTE, model, why
+    (w, why), fitted = dependence_weight(evidence), evidence.fitted.model_
     others = [fitted] if w == 1 else []
     if w and not evidence.is_one_sided:
         others.append(evidence.one_iteration.model_)
@@ -147,38 +158,78 @@ def choose_model(evidence: Evidence) -> tuple[str, FusedModel]:
         preference=preference,
         score_rule=getattr(evidence.fitted, "score_rule_", None),
     )
-    return _method_name(evidence, w), model
+    return _method_name(evidence, w), model, why
 
 
-def dependence_weight(evidence: Evidence) -> float:
-    """Return w, the probability that errors are correlated.
+def _describe_weights(weights: Floats | None) -> str:
+    if weights is None:
+        return "Probabilities are averaged."
+    return (
+        "Probabilities are averaged; each annotator counts as far as the others confirm its "
+        f"confidence (weights {weights.min():.2f} to {weights.max():.2f})."
+    )
+
+
+def _why_votes_alone(evidence: Evidence) -> str | None:
+    """Why no model can be trusted, or None if one may."""
+    if not evidence.is_informative and evidence.information is None:
+        return (
+            "No item has two responses, so nothing in them says which ones are right; the labels "
+            "are the responses."
+        )
+    if not evidence.is_informative and np.count_nonzero(evidence.votes.sum(axis=0)) == 1:
+        return "All responses are the same, so nothing in them says which ones are right."
+    if not evidence.is_informative:
+        return (
+            "Annotators agree no more than by chance, so the labels are the majority vote and "
+            "nothing in the responses says how many are wrong."
+        )
+    if not has_own_matrices(evidence.responses):
+        return (
+            f"Confusion matrices of {evidence.responses.n_classes:,} classes for every annotator "
+            "need more responses, so the majority vote is used."
+        )
+    if evidence.votes_only:
+        return "Errors are correlated in all questions together, so the majority vote is used."
+    if np.count_nonzero(evidence.responses.responses_per_annotator) < MIN_MODELLED:
+        return (
+            "Two annotators do not determine a model, so the majority vote is used; ties go to the "
+            "class that is reported more often."
+        )
+    return None
+
+
+def dependence_weight(evidence: Evidence) -> tuple[float, str]:
+    """Return w, the probability that errors are correlated, and the reason.
 
     It rises from 0 to 1 as the gain of a second subtype per class rises from one to three standard
-    errors, and is 1 if the model's classes are not those that annotators report. Scores have no
-    votes that a model could overrule, so the model decides there.
+    errors. Scores have no votes that a model could overrule, so the model decides there.
     """
-    if not evidence.has_one_sided_sources and misnames_a_class(evidence):
-        return 1.0
     if evidence.responses.anchor.kind == "order":
-        return 0.0
-    z = evidence.second_subtype.z
-    return float(np.clip((z - NO_CORRELATION) / (CERTAIN_CORRELATION - NO_CORRELATION), 0, 1))
-
-
-def misnames_a_class(evidence: Evidence) -> bool:
-    """Whether annotators report another class significantly more often on the items of a class.
-
-    Annotators who agree little more than by chance determine latent classes that are not the ones
-    they report; Assumption 2 of the paper, by which classes are named, does not hold there.
-    """
-    items = evenly_spaced(evidence.responses.n_items)
-    votes, labels = evidence.votes[items], most_likely(evidence.fitted.posteriors_[items])
-    K = votes.shape[1]
-    reported = np.stack([np.bincount(labels, column, K) for column in votes.T], axis=1)
-    own = np.diag(reported).copy()
-    np.fill_diagonal(reported, 0)
-    rival = reported.max(axis=1)
-    return bool(np.any(rival - own > NAMING_Z * np.sqrt(rival + own)))
+        return 0.0, (
+            f"EM learns what each of {evidence.responses.n_symbols:,} symbols means for every "
+            "annotator, starting from the mean of the standardised scores."
+        )
+    gain, prefix = evidence.second_subtype, ""
+    w = (gain.z - NO_CORRELATION) / (CERTAIN_CORRELATION - NO_CORRELATION)
+    w = float(np.clip(w, 0, 1))
+    if evidence.is_one_sided:
+        prefix = (
+            f"{100 * evidence.one_sided_share:.0f} % of the responses come from annotators who "
+            "report few of the classes, so MACE takes the place of confusion matrices. "
+        )
+    if w == 0:
+        return w, (
+            f"{prefix}Annotators appear conditionally independent: a second subtype per class "
+            f"predicts held-out responses no better ({gain})."
+        )
+    better = f"a second subtype per class predicts held-out responses better ({gain})"
+    if w == 1:
+        return w, f"{prefix}Errors are correlated: {better}, so models only correct close votes."
+    return w, (
+        f"{prefix}Errors may be correlated: {better}, so the model counts {100 * (1 - w):.0f} % "
+        f"and the vote that models may correct {100 * w:.0f} %."
+    )
 
 
 def observe(evidence: Evidence, decision: Decision, counted: Codes) -> Features:
@@ -229,86 +280,6 @@ def _method_name(evidence: Evidence, w: float) -> str:
     blind = getattr(fitted, "start", None) == "blind"
     name = "BlindEnsemble + EM" if blind else type(fitted).__name__
     return name if w == 0 else f"{name} and {CORRECTED_VOTE}"
-
-
-def explain(decision: Decision, evidence: Evidence) -> str:
-    """The reason for the method, whether the order of classes helped, and what it changes.
-
-    These are at most three sentences.
-    """
-    sentences = [_reason(decision, evidence)]
-    if evidence.order_gain is not None:
-        order = " < ".join(map(str, evidence.responses.classes.tolist()))
-        used = evidence.order_gain.z > SIGNIFICANT_Z
-        sentences.append(
-            f"The order of the classes, {order}, {'was' if used else 'was not'} used: it predicts "
-            f"held-out responses {'better' if used else 'no better'} ({evidence.order_gain})."
-        )
-    if decision.model.reach:
-        sentences.append(describe_changes(decision.posteriors, evidence.votes))
-    return " ".join(sentences)
-
-
-def _reason(decision: Decision, evidence: Evidence) -> str:
-    w, weights = decision.model.dependence, decision.model.vote_weights
-    if decision.method == SOFT_VOTE:
-        if weights is None:
-            return "Probabilities are averaged."
-        return (
-            "Probabilities are averaged; each annotator counts as far as the others confirm its "
-            f"confidence (weights {weights.min():.2f} to {weights.max():.2f})."
-        )
-    if not evidence.is_informative and evidence.information is None:
-        return (
-            "No item has two responses, so nothing in them says which ones are right; the labels "
-            "are the responses."
-        )
-    if not evidence.is_informative and np.count_nonzero(evidence.votes.sum(axis=0)) == 1:
-        return "All responses are the same, so nothing in them says which ones are right."
-    if not evidence.is_informative:
-        return (
-            "Annotators agree no more than by chance, so the labels are the majority vote and "
-            "nothing in the responses says how many are wrong."
-        )
-    if evidence.votes_only:
-        return "Errors are correlated in all questions together, so the majority vote is used."
-    if np.count_nonzero(evidence.responses.responses_per_annotator) < MIN_MODELLED:
-        return (
-            "Two annotators do not determine a model, so the majority vote is used; ties go to the "
-            "class that is reported more often."
-        )
-    if evidence.no_overlap is not None:
-        return f"{evidence.no_overlap} One iteration of EM therefore only breaks ties of the vote."
-    if evidence.responses.anchor.kind == "none":
-        return "EM learns what the clusters of every annotator mean, from a spectral clustering."
-    if w == 1 and not evidence.has_one_sided_sources and misnames_a_class(evidence):
-        return (
-            "The classes of the fitted model are not those that annotators report, so models only "
-            "correct close votes."
-        )
-    if evidence.responses.anchor.kind == "order":
-        return (
-            f"EM learns what each of {evidence.responses.n_symbols:,} symbols means for every "
-            "annotator, starting from the mean of the standardised scores."
-        )
-    prefix, gain = "", evidence.second_subtype
-    if evidence.is_one_sided:
-        prefix = (
-            f"{100 * evidence.one_sided_share:.0f} % of the responses come from annotators who "
-            "report few of the classes, so MACE takes the place of confusion matrices. "
-        )
-    if w == 0:
-        return (
-            f"{prefix}Annotators appear conditionally independent: a second subtype per class "
-            f"predicts held-out responses no better ({gain})."
-        )
-    better = f"a second subtype per class predicts held-out responses better ({gain})"
-    if w == 1:
-        return f"{prefix}Errors are correlated: {better}, so models only correct close votes."
-    return (
-        f"{prefix}Errors may be correlated: {better}, so the model counts {100 * (1 - w):.0f} % "
-        f"and the vote that models may correct {100 * w:.0f} %."
-    )
 
 
 def describe_changes(posteriors: Floats, votes: Floats) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from blindfuse.errors import BadModel, BadParameter, list_names
 from blindfuse.model.arrays import check_numbers, damaged_file_error, load_arrays, save_arrays
@@ -13,6 +15,7 @@ from blindfuse.model.posteriors import (
     compute_posteriors,
     expected_counts,
     most_likely,
+    safe_log,
 )
 from blindfuse.responses.alphabet import ScoreScale
 from blindfuse.responses.coding import as_column, as_names, positions
@@ -74,8 +77,14 @@ class Model:
             raise BadModel(
                 f"The scale has {self.scale.n_levels:,} levels, but there are {R:,} symbols."
             )
-        for name in ("confusions", "prior"):  # kernels are compiled for contiguous arrays
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
+        if not self.is_shared:  # kernels are compiled for contiguous arrays
+            object.__setattr__(self, "confusions", np.ascontiguousarray(self.confusions))
+        object.__setattr__(self, "prior", np.ascontiguousarray(self.prior))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether ``confusions`` is a view of one matrix, which all annotators share."""
+        return len(self.confusions) > 1 and self.confusions.strides[0] == 0
 
     @property
     def is_plain(self) -> bool:
@@ -102,7 +111,14 @@ class Model:
             raise BadParameter(f"rule={rule!r} is none of {list_names(get_args(Rule))}.")
         known = responses.recoded(self.annotators, self.classes, self.symbols)
         prior = self.prior if rule == "map" else np.full_like(self.prior, 1 / len(self.prior))
-        posteriors, _ = compute_posteriors(known, self.weighted_confusions, prior, threads)
+        if self.is_shared:
+            starts, _, symbols = known.by_item
+            shape = known.n_items, known.n_symbols
+            reported = csr_array((np.ones(len(symbols)), symbols, starts), shape=shape)
+            logs = reported @ safe_log(self.confusions[0]) + safe_log(prior)
+            posteriors: Floats = softmax(logs, axis=1)
+        else:
+            posteriors, _ = compute_posteriors(known, self.weighted_confusions, prior, threads)
         posteriors[known.responses_per_item == 0] = self.prior
         return posteriors
 
@@ -172,9 +188,13 @@ class Model:
                 f"The model has the symbols {list_names(self.symbols)}, the responses have "
                 f"{list_names(symbols)}. They must be the same: create both in the same way."
             )
-        confusions = self.confusions[annotator_at]
-        confusions[annotator_at < 0] = self.confusions.mean(axis=0)
-        confusions = confusions[:, rows][:, :, order]
+        if self.is_shared:
+            shared = self.confusions[0][rows][:, order]
+            confusions = np.broadcast_to(shared, (len(annotators), *shared.shape))
+        else:
+            confusions = self.confusions[annotator_at]
+            confusions[annotator_at < 0] = self.confusions.mean(axis=0)
+            confusions = confusions[:, rows][:, :, order]
         weights = self.weights
         if weights is not None:
             weights = np.where(annotator_at < 0, 1.0, weights[annotator_at])
@@ -206,7 +226,8 @@ class Model:
         if not self.is_plain:
             names["symbols"] = self.symbols.tolist()
         weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
-        arrays = {"confusions": self.confusions, "prior": self.prior, "weights": weights}
+        confusions = self.confusions[:1] if self.is_shared else self.confusions
+        arrays = {"confusions": confusions, "prior": self.prior, "weights": weights}
         if self.scale is not None:
             names |= self.scale.header()
             arrays |= self.scale.arrays()
@@ -217,9 +238,11 @@ class Model:
         """Read a file that :meth:`save` wrote; raise :class:`BadModel` for any other file."""
         header, arrays = load_arrays(path, FORMAT)
         try:
-            weights = arrays["weights"]
+            weights, confusions = arrays["weights"], arrays["confusions"]
+            if len(confusions) == 1:
+                confusions = np.broadcast_to(confusions, (len(weights), *confusions.shape[1:]))
             model = Model(
-                confusions=arrays["confusions"],
+                confusions=confusions,
                 prior=arrays["prior"],
                 annotators=as_names(header["annotators"]),
                 classes=as_names(header["classes"]),
@@ -298,6 +321,8 @@ def _check_probabilities(array: Floats, shape: tuple[int, ...], axis: int, name:
             else type(array).__name__
         )
         raise BadModel(f"{name} must be float64 of shape {shape}, not {found}.")
+    if array.ndim == 3 and array.strides[0] == 0:  # one matrix, which all annotators share
+        array = array[:1]
     sums = np.einsum("mrk->mk", array) if array.ndim == 3 else array.sum(axis=axis)
     if not array.min(initial=0) >= 0 or not np.all(np.abs(sums - 1) <= 1e-5):
         raise BadModel(f"{name} must be probabilities: nonnegative, with sum one over axis {axis}.")

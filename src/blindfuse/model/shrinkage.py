@@ -20,6 +20,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.sparse import coo_array
 from scipy.special import expit, logit, polygamma
 
 from blindfuse.kernels.dirichlet import log_rising_factorials
@@ -50,6 +51,9 @@ INITIAL_STRENGTH = 10.0
 """s before the first of them."""
 MIN_KNOWN = 0.2
 """Smallest share of the information about skills that counts as known."""
+MAX_ENTRIES_PER_RESPONSE = 1_000
+"""Entries of all confusion matrices, per response, up to which every annotator has its own; with
+more, hardly any of them is determined, and their memory would not follow that of the responses."""
 EDGE = 1e-6
 """Smallest distance of an expected accuracy from zero and one."""
 
@@ -92,13 +96,31 @@ def make_shrinkage(
     return PseudoCounts(strength * centres)
 
 
+def has_own_matrices(responses: Responses) -> bool:
+    """Whether there are enough responses for one confusion matrix per annotator."""
+    entries = responses.n_annotators * responses.n_symbols * responses.n_classes
+    return entries <= MAX_ENTRIES_PER_RESPONSE * responses.n_responses
+
+
 def implied_model(responses: Responses, posteriors: Floats, threads: int | None) -> Model:
-    """The model that posteriors ``[item, class]`` imply, with learned shrinkage."""
-    counts = count_posteriors(responses, posteriors, threads)
-    shrinkage = make_shrinkage("learned", counts.counts, responses.anchor)
-    prior = counts.totals / counts.totals.sum()
+    """The model that posteriors ``[item, class]`` imply, with learned shrinkage.
+
+    If there are too few responses for matrices of their own, all annotators share that of the
+    crowd: a view, which takes the memory of one.
+    """
+    if has_own_matrices(responses):
+        expected = count_posteriors(responses, posteriors, threads)
+        counts, totals = expected.counts, expected.totals
+    else:
+        symbols, items = responses.by_item.symbols, responses.item_of_response()
+        shape = responses.n_symbols, responses.n_items
+        reported = coo_array((np.ones(len(items)), (symbols, items)), shape=shape).tocsr()
+        counts, totals = (reported @ posteriors)[None], posteriors.sum(axis=0)
+    confusions = make_shrinkage("learned", counts, responses.anchor).shrink(counts)
+    if len(confusions) != responses.n_annotators:
+        confusions = np.broadcast_to(confusions, (responses.n_annotators, *confusions.shape[1:]))
     names = responses.annotators, responses.classes, None, responses.symbols
-    return Model(shrinkage.shrink(counts.counts), prior, *names)
+    return Model(confusions, totals / totals.sum(), *names)
 
 
 @dataclass(frozen=True, eq=False)
