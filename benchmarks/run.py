@@ -7,31 +7,9 @@ alone, and the other sections of the page stay unchanged.
 """
 
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-import ablation
-import accuracy
-import annotators
-import audits
-import awkward_tables
-import clusterings
-import crowd_kit
-import expected_error
-import never_worse
-import ratings
-import reading
-import scaling
-import several_labels
-import shapes
-import side_by_side
-import soft_voting
-import speed
-import startup
-import symbols
-import ten_million
-import trust
-import voting
 from report import (
     Check,
     NoData,
@@ -49,66 +27,68 @@ from report import (
 ROOT = Path(__file__).parents[1]
 PAGE, FIGURES, TABLES = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "figures", ROOT / "bench"
 
-SECTIONS: list[Callable[[], Section]] = [
-    accuracy.oracle,
-    speed.acceleration,
-    speed.majority_votes,
-    accuracy.held_out,
-    accuracy.methods,
-    accuracy.uniform_prior,
-    accuracy.em_after_blind_ensemble,
-    never_worse.all_tables_with_truth,
-    never_worse.variants,
-    never_worse.listed_items,
-    never_worse.depth,
-    ablation.parts,
-    ablation.priors,
-    awkward_tables.generated,
-    awkward_tables.ties,
-    awkward_tables.no_information,
-    trust.ordered,
-    expected_error.left_out,
-    expected_error.posteriors,
-    expected_error.independent,
-    expected_error.independent_small,
-    expected_error.hard_families,
-    expected_error.class_shares,
-    annotators.simulated,
-    annotators.families,
-    annotators.public,
-    annotators.diagnostics,
-    trust.choosing_labels,
-    audits.intervals,
-    audits.decisions,
-    audits.planning,
-    voting.classifiers,
-    soft_voting.probabilities,
-    clusterings.kmeans_runs,
-    clusterings.large,
-    accuracy.adversaries,
-    shapes.tables,
-    crowd_kit.labels,
-    crowd_kit.cost,
-    side_by_side.complete,
-    side_by_side.sparse,
-    scaling.items,
-    scaling.annotators,
-    scaling.classes,
-    ten_million.ten_million,
-    startup.startup,
-    startup.first_run,
-    reading.long_csv,
-    ratings.simulated,
-    ratings.families,
-    ratings.public,
-    ratings.scale_errors,
-    ratings.speed,
-    several_labels.simulated,
-    several_labels.families,
-    symbols.scores,
-    symbols.simulated,
-    symbols.weak_supervision,
-]
+SECTIONS = (
+    "accuracy.oracle",
+    "speed.acceleration",
+    "speed.majority_votes",
+    "accuracy.held_out",
+    "accuracy.methods",
+    "accuracy.uniform_prior",
+    "accuracy.em_after_blind_ensemble",
+    "never_worse.all_tables_with_truth",
+    "never_worse.variants",
+    "never_worse.listed_items",
+    "never_worse.depth",
+    "ablation.parts",
+    "ablation.priors",
+    "awkward_tables.generated",
+    "awkward_tables.ties",
+    "awkward_tables.no_information",
+    "trust.ordered",
+    "expected_error.left_out",
+    "expected_error.posteriors",
+    "expected_error.independent",
+    "expected_error.independent_small",
+    "expected_error.hard_families",
+    "expected_error.class_shares",
+    "annotators.simulated",
+    "annotators.families",
+    "annotators.public",
+    "annotators.diagnostics",
+    "trust.choosing_labels",
+    "audits.intervals",
+    "audits.decisions",
+    "audits.planning",
+    "voting.classifiers",
+    "soft_voting.probabilities",
+    "clusterings.kmeans_runs",
+    "clusterings.large",
+    "accuracy.adversaries",
+    "shapes.tables",
+    "crowd_kit.labels",
+    "crowd_kit.cost",
+    "side_by_side.complete",
+    "side_by_side.sparse",
+    "scaling.items",
+    "scaling.annotators",
+    "scaling.classes",
+    "ten_million.ten_million",
+    "startup.startup",
+    "startup.first_run",
+    "reading.long_csv",
+    "ratings.simulated",
+    "ratings.families",
+    "ratings.public",
+    "ratings.scale_errors",
+    "ratings.speed",
+    "several_labels.simulated",
+    "several_labels.families",
+    "symbols.scores",
+    "symbols.simulated",
+    "symbols.weak_supervision",
+)
+"""A module and a function each, in the order of the page. A module is imported when it is measured,
+so that sections which compare with no other library need none."""
 
 VIEWS = {
     "accuracy.adversaries": View("", ("vote %", "BlindEnsemble %", "oracle %")),
@@ -151,15 +131,15 @@ VIEWS = {
 
 
 def main(names: list[str]) -> None:
-    known = {f"{measure.__module__}.{measure.__name__}": measure for measure in SECTIONS}
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if name not in SECTIONS]
     if unknown:
-        sys.exit(f"There is no section {unknown[0]}. The sections are {', '.join(known)}.")
+        sys.exit(f"There is no section {unknown[0]}. The sections are {', '.join(SECTIONS)}.")
     page = from_page(PAGE.read_text()) if names else {}
     checks: list[Check] = []
-    for name in names or known:
+    for name in names or SECTIONS:
+        module, function = name.split(".")
         try:
-            section = known[name]()
+            section: Section = getattr(import_module(module), function)()
         except NoData:
             print(f"{name} is left out: set BLINDFUSE_DATA to the folder of the datasets.")
             continue

@@ -61,14 +61,22 @@ class Items:
 
 
 def rate_items(
-    responses: Responses, model: Model, posteriors: Floats, is_gold: Flags | None = None
+    responses: Responses,
+    model: Model,
+    posteriors: Floats,
+    is_gold: Flags | None = None,
+    votes: Floats | None = None,
 ) -> Items:
     """Rate items by their ``posteriors[item, class]`` and by what a response would change.
 
-    Gold labels do not change.
+    Gold labels do not change. ``votes[item, class]`` are those of plain responses, if counted.
     """
     fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
-    (by_model, mean), (votes, number) = fused.parts(responses), fused.votes(responses)
+    by_model, mean = fused.parts(responses)
+    if votes is None:
+        votes, number = fused.votes(responses)
+    else:
+        number = responses.responses_per_item.astype(float)
 
     def rate_block(at: slice) -> tuple[NDArray[np.generic], ...]:
         e = None if by_model is None else by_model[at]

@@ -10,7 +10,7 @@ from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 
-MAX_ITEMS = 200_000
+MAX_ITEMS = 100_000
 """Maximum number of items whose pairs are counted; of more, an evenly spaced sample."""
 MAX_SAMPLED = 20_000
 """Maximum number of items that shares are measured on; standard errors are at most 0.4 points."""

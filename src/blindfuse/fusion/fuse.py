@@ -86,7 +86,10 @@ class Fusion:
     @cached_property
     def item_ratings(self) -> Items:
         """Confidence of each label, and which items one more response could change."""
-        return rate_items(self.responses, self.model, self.posteriors, self.is_gold)
+        known, evidence = self.responses, self.evidence
+        is_counted = known.is_plain and known.probabilities is None and evidence.responses is known
+        votes = evidence.votes if is_counted else None
+        return rate_items(known, self.model, self.posteriors, self.is_gold, votes)
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
