@@ -198,7 +198,8 @@ def test_many_classes_and_few_responses_take_memory_of_the_responses(tmp_path: P
     assert peak < 400e6
     assert "974 classes" in fusion.why
     votes = weighted_votes(responses)
-    np.testing.assert_array_equal(votes[range(1500), fusion.labels], votes.max(axis=1))
+    for labels in (fusion.labels, fuse(responses, method=MajorityVote()).labels):
+        np.testing.assert_array_equal(votes[range(1500), labels], votes.max(axis=1))
     loaded = Model.load(tmp_path / "model.npz")
     for model in (fusion.model, loaded):
         np.testing.assert_allclose(model.posteriors(responses), fusion.posteriors, atol=1e-9)
@@ -207,7 +208,6 @@ def test_many_classes_and_few_responses_take_memory_of_the_responses(tmp_path: P
     np.testing.assert_allclose(rated.accuracy, agreed / number, atol=0.15)
     with pytest.raises(BadParameter, match="Merge classes"):
         fuse(responses, method=DawidSkene())
-    assert np.array_equal(fuse(responses, method=MajorityVote()).labels, fusion.labels)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -16,7 +16,7 @@ from blindfuse.diagnostics.pairs import MAX_SAMPLED
 from blindfuse.errors import list_names
 from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors, safe_log
+from blindfuse.model.posteriors import count_posteriors, most_likely, safe_log
 from blindfuse.model.shrinkage import MIN_KNOWN, AnnotatorPrior, learn_annotator_prior
 from blindfuse.responses.notes import percent_range
 from blindfuse.responses.responses import Responses
@@ -118,7 +118,7 @@ def rate_by_labels(responses: Responses, model: Model, posteriors: Floats) -> An
     """
     items, (_, codes, symbols) = responses.item_of_response(), responses.by_item
     M, n = responses.n_annotators, responses.responses_per_annotator
-    right = np.bincount(codes, posteriors[items, symbols], M)
+    right = np.bincount(codes, symbols == most_likely(posteriors)[items], M)
     accuracy = (right + right.sum() / max(n.sum(), 1)) / (n + 1)
     low, high = _intervals(accuracy, accuracy * (1 - accuracy) / (n + 1))
     given = csr_array((np.ones(len(items)), (codes, items)), shape=(M, responses.n_items))
