@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import get_args
 
@@ -58,6 +60,21 @@ def test_gold_items_without_responses_are_skipped_with_a_note() -> None:
     message = refuse("fuse", "votes.csv", "--gold", "class.csv")
     assert "'bird'" in message
     assert message.endswith("Add them to --classes.")
+
+
+@pytest.mark.parametrize(
+    "suspects", [["refused"], ["n/a, see note", "refused", 'n/a ("x"), later', "can't tell"]]
+)
+def test_the_advice_about_missing_labels_can_be_pasted(suspects: list[str]) -> None:
+    labels = ["yes", "no", *suspects]
+    rows = [(n, m, labels[(n + m * (n % 3)) % len(labels)]) for n in range(60) for m in range(5)]
+    frame = pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row")
+    frame.write_csv("suspects.csv")
+    notes = succeed("fuse", "suspects.csv").stderr
+    (advice,) = re.findall(r"missing responses, pass (.+) \(missing=", notes)
+    pasted = succeed("fuse", "suspects.csv", *shlex.split(advice))
+    assert "If they mark" not in pasted.stderr
+    assert "in 2 classes" in pasted.stdout
 
 
 def test_lists_of_names_may_be_repeated() -> None:

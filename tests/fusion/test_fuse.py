@@ -1,5 +1,7 @@
 """fuse: fusion as a user calls it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,15 @@ def test_threads_do_not_change_the_result() -> None:
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_allclose(one.posteriors, other.posteriors, atol=1e-9)
     assert one.why == other.why
+
+
+def test_fusions_in_threads_of_the_caller_do_not_warn() -> None:
+    """A warning would be an error. On noise, models that are only compared do not converge."""
+    tables = [np.random.default_rng(seed).integers(0, 3, (150, 5)) for seed in range(6)]
+    with ThreadPoolExecutor(4) as pool:
+        fusions = list(pool.map(fuse, tables))
+    for table, fusion in zip(tables, fusions, strict=True):
+        np.testing.assert_array_equal(fusion.posteriors, fuse(table).posteriors)
 
 
 def test_new_items_may_be_a_matrix_with_annotators_in_another_order() -> None:

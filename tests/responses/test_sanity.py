@@ -84,6 +84,13 @@ def test_classes_that_are_not_classes_are_noted(name: Callable[[int], str], word
     assert "--label" in note
 
 
+@pytest.mark.parametrize(("lowest", "is_noted"), [(0, False), (1, True)])
+def test_scores_up_to_ten_get_a_hint_and_digits_do_not(lowest: int, is_noted: bool) -> None:
+    table = np.random.default_rng(0).integers(lowest, lowest + 10, (200, 3))
+    notes = sanity_notes(Responses.from_matrix(table))
+    assert any("add --scores" in note for note in notes) == is_noted
+
+
 def test_a_few_sentences_among_words_are_noted() -> None:
     labels = ["yes", "no", "yes", "I think that the answer is yes"]
     (note,) = sanity_notes(Responses.from_long([1, 1, 2, 2], ["p", "q"] * 2, labels))
