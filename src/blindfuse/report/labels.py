@@ -36,7 +36,7 @@ def figures(fusion: Fusion) -> Iterator[tuple[str, str]]:
         value, _, interval = expected.interval().replace(" %", "\u00a0%").partition(" (")
         yield value, f"expected error ({interval}"
     if diagnostics.information is not None:
-        yield coefficient("agreement, Krippendorff’s α", diagnostics.information.alpha)
+        yield coefficient("agreement, Krippendorff's α", diagnostics.information.alpha)
     needing = items.needs_another_label.sum()
     share = f"{100 * needing / n:.0f} %"
     yield f"{needing:,}", f"labels could change with one more response ({share})"

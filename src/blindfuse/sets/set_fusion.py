@@ -151,7 +151,7 @@ class SetFusion:
         if self.responses.responses_per_item.max(initial=0) < 2:
             return {}
         resamples = 1000 if len(self.items) <= 2000 else 100
-        return {"Krippendorff’s α (MASI)": masi_alpha(self.responses, resamples=resamples)}
+        return {"Krippendorff's α (MASI)": masi_alpha(self.responses, resamples=resamples)}
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """How far the sets can be trusted, and the annotators, as text."""
