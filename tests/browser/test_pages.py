@@ -45,3 +45,5 @@ def test_charts_are_drawn_and_the_page_fits(
     assert page.locator(".chart svg").count() == n_charts
     assert page.locator("h2").all_inner_texts()[-1] == "How to read this report"
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    tables = "[...document.querySelectorAll('.scroll')]"
+    assert page.evaluate(f"{tables}.every((box) => box.scrollWidth <= box.clientWidth)")
