@@ -89,7 +89,7 @@ def audit_command(
     labels: dict[str, str] = {}
     with output.screen.progress() as step:
         data = inputs.read(output.screen, step)
-        fused = replace(options, abstentions=False).fuse(data, output.screen, step)
+        fused = options.fuse(data, output.screen, step)
         fusion = fused.fusion
         step("choosing items" if planning else "measuring errors")
         if not planning:
