@@ -17,11 +17,11 @@ BUDGETS = {
     # folder: lines, constants
     ".": (850, 8),
     "auditing": (1_215, 10),
-    "cli": (2_597, 21),
+    "cli": (2_596, 21),
     "comparisons": (1_734, 13),
     "datasets": (460, 3),
     "diagnostics": (1_525, 22),
-    "engines": (1_026, 7),
+    "engines": (1_025, 7),
     "estimators": (3_062, 27),
     "fusion": (1_785, 12),
     "kernels": (1_670, 25),
