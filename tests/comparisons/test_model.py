@@ -39,9 +39,9 @@ def test_derivatives_are_those_of_finite_differences() -> None:
         moved = replace(at, strengths=x[:5], tie=float(x[5]), effects=x[6:].reshape(3, 3))
         return float((cells.counts * moved.log_probabilities(cells).T).sum())
 
-    d, (difference, _, _) = at.derivatives(cells), at.predictors(cells)
+    d = at.derivatives(cells)
     slope = 1 + at.effects[cells.judge, 0]
-    by_effect = np.stack([difference * d.by_eta, d.by_eta, d.by_tie], axis=1)
+    by_effect = np.stack([d.difference * d.by_eta, d.by_eta, d.by_tie], axis=1)
     sums = np.stack([by_effect[cells.judge == k].sum(axis=0) for k in range(3)])
     exact = [*cells.differences(slope * d.by_eta), d.by_tie.sum(), *sums.reshape(-1)]
     x = np.concatenate([at.strengths, [at.tie], at.effects.reshape(-1)])

@@ -10,22 +10,28 @@ from blindfuse.comparisons.uncertainty import Posterior, ranks_of, tiers_of
 from tests.support.pair_cases import simulate_pairs
 
 
-def test_probabilities_are_averages_over_draws_of_the_strengths() -> None:
+@pytest.mark.parametrize("judge", [1, None])
+def test_probabilities_are_averages_over_draws_of_strengths_and_effects(judge: int | None) -> None:
     pairs = simulate_pairs(0, slopes=[1, 1, 0, 1.5], positions=[0, 1, 0, -1], tie=-0.5)
     ranking = fuse_pairs(*pairs.columns)
     posterior, fitted = ranking.posterior, ranking.evidence.chosen
-    a, b, judge = 0, 4, 1
-    normal = np.random.default_rng(0).normal(size=(posterior.root.shape[1], 400_000))
+    a, b, rng = 0, 4, np.random.default_rng(0)
+    normal = rng.normal(size=(posterior.root.shape[1], 400_000))
     draws = posterior.mean[[a, b]][:, None] + posterior.root[[a, b]] @ normal
-    effects = fitted.effects[judge]
+    if judge is None:  # a further judge, drawn like the others
+        mean, covariance = [fitted.effects[:, 0].mean(), 0, 0], np.diag(fitted.variances)
+    else:
+        mean, covariance = fitted.effects[judge], fitted.covariances[judge]
+    effects = rng.multivariate_normal(mean, covariance, 400_000).T
     eta = (1 + effects[0]) * (draws[0] - draws[1]) + effects[1]
-    odds = np.stack([np.exp(eta / 2), np.full_like(eta, np.exp(fitted.tie + effects[2]))])
-    odds = np.vstack([odds, np.exp(-eta / 2)[None]])
+    odds = np.stack([np.exp(eta / 2), np.exp(fitted.tie + effects[2]), np.exp(-eta / 2)])
     expected = (odds / odds.sum(axis=0)).mean(axis=1)
-    names = ranking.items[[a]], ranking.items[[b]], ranking.comparisons.annotators[[judge]]
-    np.testing.assert_allclose(ranking.outcome_probabilities(*names)[0], expected, atol=1e-3)
-    win = ranking.win_probability(*(name[0] for name in names))
-    assert win == pytest.approx(expected[0] + expected[1] / 2, abs=1e-3)
+    names = ranking.items[[a]], ranking.items[[b]]
+    judges = None if judge is None else ranking.comparisons.annotators[[judge]]
+    found = ranking.outcome_probabilities(*names, judges)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    named = (name[0] for name in (*names, judges) if name is not None)
+    assert ranking.win_probability(*named) == pytest.approx(found[0] + found[1] / 2)
     for unknown in (("nobody", 0), (0, 1, "nobody")):
         with pytest.raises(BadParameter, match="There is no"):
             ranking.win_probability(*unknown)

@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from blindfuse.comparisons.judges import rate_judges
-from blindfuse.comparisons.model import SMALL_RIDGE, fit
+from blindfuse.comparisons.model import MAX_DENSE, SMALL_RIDGE, fit
 from blindfuse.comparisons.ranking import Ranking
 from blindfuse.comparisons.rule import gather_evidence
 from blindfuse.comparisons.table import as_comparisons
@@ -64,16 +65,21 @@ def fuse_pairs(
     with single_threaded_blas():
         evidence = gather_evidence(table.cells, table.has_sides)
         chosen = evidence.chosen
-        start = replace(chosen, ridge=SMALL_RIDGE)
-        reported = fit(table.cells, start, has_fixed_judges=True, tolerance=1e-9)
-        errors = np.sqrt((covariance_root(reported, table) ** 2).sum(axis=1))
-        mean = centred(chosen.strengths, groups)
-        posterior = Posterior(mean, covariance_root(chosen, table), groups)
+        root = covariance_root(chosen, table)
+        posterior = Posterior(centred(chosen.strengths, groups), root, groups)
+        reported = chosen
+        if table.n_items <= MAX_DENSE:  # else few comparisons per item need the learned spread
+            start = replace(chosen, ridge=SMALL_RIDGE)
+            reported = fit(table.cells, start, has_fixed_judges=True, tolerance=1e-9)
+            root = covariance_root(reported, table)
+        errors = np.sqrt((root**2).sum(axis=1))
         judges = rate_judges(chosen, table)
         drawn = posterior.rank_draws()
     strengths = centred(reported.strengths, groups)
     ranks = ranks_of(strengths, groups)
-    rank_low, rank_high = np.quantile(drawn, [0.025, 0.975], axis=0, method="nearest")
+    place = (rankdata(drawn, axis=0) - 0.5) / len(drawn)  # of equal ranks, half count as below
+    rank_low = np.where(place < 0.025, len(ranks), drawn).min(axis=0)
+    rank_high = np.where(place > 0.975, 1, drawn).max(axis=0)
     strengths, errors = (np.where(is_ranked, x, np.nan) for x in (strengths, errors))
     return Ranking(
         comparisons=table,

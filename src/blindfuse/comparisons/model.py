@@ -19,12 +19,12 @@ a − 1 b c   ``effects``            ``[judge, effect]``
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, cg
 
 from blindfuse.typing import Codes, Floats
 
@@ -40,7 +40,8 @@ MAX_VARIANCES = np.array([0.25, 25.0, 25.0])
 typical one, so that only evidence makes a judge an adversary."""
 
 
-class Cells(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Cells:
     """Grouped comparisons: ``counts[cell, outcome]`` of left wins, ties and right wins."""
 
     judge: Codes
@@ -50,13 +51,19 @@ class Cells(NamedTuple):
     n_judges: int
     n_items: int
 
-    @property
+    @cached_property
+    def by_judge(self) -> csr_array:
+        """The matrix that sums values of cells over the cells of each judge."""
+        n = len(self.judge)
+        entries = np.ones(n), (self.judge, np.arange(n))
+        return csr_array(entries, shape=(self.n_judges, n))
+
+    @cached_property
     def per_judge(self) -> Floats:
         """Comparisons per judge."""
-        totals = np.bincount(self.judge, self.counts.sum(axis=1), self.n_judges)
-        return np.asarray(totals, dtype=np.float64)
+        return np.asarray(self.by_judge @ self.counts.sum(axis=1))
 
-    @property
+    @cached_property
     def has_ties(self) -> bool:
         """Whether there is a tie."""
         return bool(self.counts[:, 1].any())
@@ -88,8 +95,10 @@ class Cells(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """Derivatives of the log-likelihood of each cell by η and τ, and its expected information."""
+    """θ_i − θ_j of each cell, the derivatives of its log-likelihood by η and τ, and its expected
+    information."""
 
+    difference: Floats
     by_eta: Floats
     by_tie: Floats
     eta_eta: Floats
@@ -107,6 +116,8 @@ class Fit:
         of the strengths and the effects; the variance of effects that judges do not have is 0.
     covariances ``[judge, effect, effect]``
         of the effects, given the strengths.
+    spread ``[item, item]``
+        covariances of the strengths, given the effects; of many items their variances ``[item]``.
     """
 
     strengths: Floats
@@ -115,6 +126,7 @@ class Fit:
     ridge: float
     variances: Floats
     covariances: Floats
+    spread: Floats
 
     @classmethod
     def at_start(cls, cells: Cells, ridge: float, variances: Floats) -> "Fit":
@@ -122,7 +134,8 @@ class Fit:
         ties, K = float(cells.counts[:, 1].sum()), cells.n_judges
         others = max(float(cells.counts.sum()) - ties, 0.5)
         tie = float(np.log(2 * ties / others)) if ties else -np.inf
-        start = cls(np.zeros(cells.n_items), tie, np.zeros((K, 3)), ridge, variances, np.empty(0))
+        I, none = np.zeros(cells.n_items), np.empty(0)
+        start = cls(I, tie, np.zeros((K, 3)), ridge, variances, none, I)
         return start.with_judges(K)
 
     @property
@@ -149,18 +162,32 @@ class Fit:
         eta = (1 + effects[:, SLOPE]) * difference + effects[:, POSITION]
         return difference, eta, self.tie + effects[:, TIE]
 
+    def difference_variances(self, cells: Cells) -> Floats:
+        """Return the variance of θ_i − θ_j of each cell."""
+        i, j, V = cells.left, cells.right, self.spread
+        if V.ndim == 1:
+            return np.asarray(V[i] + V[j])
+        return np.asarray(V[i, i] + V[j, j] - 2 * V[i, j])
+
+    def judge(self, judges: Codes | None, cells: Cells) -> tuple[Floats, Floats]:
+        """Return effects of judges and their covariances; of None, those of a further judge."""
+        if judges is None:
+            return _centre(self, cells)[None], np.diag(self.variances)[None]
+        return self.effects[judges], self.covariances[judges]
+
     def log_probabilities(self, cells: Cells) -> Floats:
         """Return log P of a left win, a tie and a right win, ``[outcome, cell]``."""
         return log_probabilities(*self.predictors(cells)[1:])
 
     def derivatives(self, cells: Cells) -> Derivatives:
         """Return the derivatives of each cell."""
-        win, tie, loss = np.exp(self.log_probabilities(cells))
+        difference, *predictors = self.predictors(cells)
+        win, tie, loss = np.exp(log_probabilities(*predictors))
         lefts, ties, rights = cells.counts.T
         total, lead = lefts + ties + rights, win - loss
         by_eta, by_tie = (lefts - rights - total * lead) / 2, ties - total * tie
         information = ((win + loss - lead**2) / 4, -lead * tie / 2, tie * (1 - tie))
-        return Derivatives(by_eta, by_tie, *(total * value for value in information))
+        return Derivatives(difference, by_eta, by_tie, *(total * value for value in information))
 
     def curvature(self, cells: Cells, information: Floats) -> Floats | csr_array:
         """Return the negative second derivatives by the strengths, on average over slopes."""
@@ -185,18 +212,31 @@ def expected_information(difference: Floats, effects: Floats, tie: float) -> Flo
 
 
 def solver(matrix: Floats | csr_array) -> Callable[[Floats], Floats]:
-    """Return a function that solves equations with a positive definite matrix."""
+    """Return a function that solves equations with a positive definite matrix.
+
+    Sparse equations are solved to 0.01 % by conjugate gradients, with all right-hand sides at once:
+    Newton steps correct the rest.
+    """
     if isinstance(matrix, np.ndarray):
         factor = cho_factor(matrix, lower=True)
         return lambda values: np.asarray(cho_solve(factor, values))
-    scale = 1 / matrix.diagonal()
-    precondition = LinearOperator(matrix.shape, matvec=lambda x: scale * x.reshape(-1))
+    scale = 1 / matrix.diagonal()[:, None]
 
     def solve(values: Floats) -> Floats:
-        columns = values.reshape(len(values), -1).T
-        options = {"rtol": 1e-8, "maxiter": 1_000, "M": precondition}
-        solved = [cg(matrix, column, **options)[0] for column in columns]
-        return np.stack(solved, axis=1).reshape(values.shape)
+        residual = values.reshape(len(values), -1)
+        x, ahead = np.zeros_like(residual), scale * residual
+        product = (residual * ahead).sum(axis=0)
+        goal = 1e-8 * product
+        for _ in range(1_000):
+            moved = matrix @ ahead
+            step = product / np.maximum((ahead * moved).sum(axis=0), 1e-300)
+            x, residual = x + step * ahead, residual - step * moved
+            scaled = scale * residual
+            product, before = (residual * scaled).sum(axis=0), product
+            if (product <= goal).all():
+                break
+            ahead = scaled + product / np.maximum(before, 1e-300) * ahead
+        return x.reshape(values.shape)
 
     return solve
 
@@ -217,7 +257,7 @@ def fit(
     at = start
     for _ in range(max_steps):
         before = at
-        at = _strength_step(at, cells, learns)
+        at = _strength_step(at, cells, learns, at.has_effects and not has_fixed_judges)
         if at.has_effects and not has_fixed_judges:
             at = judge_step(at, cells)
             at = _normalised(_learn_variances(at, cells) if learns else at, cells)
@@ -226,12 +266,12 @@ def fit(
     return at
 
 
-def _strength_step(at: Fit, cells: Cells, learns: bool) -> Fit:
+def _strength_step(at: Fit, cells: Cells, learns: bool, has_spread: bool) -> Fit:
     """Take a Newton step of the strengths and of τ, of at most 1 each."""
     derivatives = at.derivatives(cells)
-    difference, _, _ = at.predictors(cells)
     slope = 1 + at.effects[cells.judge, SLOPE]
-    uncertain = at.covariances[cells.judge, SLOPE, SLOPE] * derivatives.eta_eta * difference
+    uncertain = at.covariances[cells.judge, SLOPE, SLOPE] * derivatives.eta_eta
+    uncertain *= derivatives.difference
     gradient = cells.differences(slope * derivatives.by_eta - uncertain) - at.ridge * at.strengths
     matrix = at.curvature(cells, derivatives.eta_eta)
     solve, tie = solver(matrix), at.tie
@@ -239,26 +279,29 @@ def _strength_step(at: Fit, cells: Cells, learns: bool) -> Fit:
         by_tie = derivatives.by_tie.sum() - SMALL_RIDGE * tie
         tie += float(np.clip(by_tie / (derivatives.tie_tie.sum() + SMALL_RIDGE), -1, 1))
     strengths = at.strengths + np.clip(solve(gradient), -1, 1)
-    if not learns:
-        return replace(at, strengths=strengths, tie=tie)
+    at = replace(at, strengths=strengths, tie=tie)
+    if not (learns or has_spread):
+        return at
     dense = isinstance(matrix, np.ndarray)
-    variances = np.diag(solve(np.eye(len(strengths)))) if dense else 1 / matrix.diagonal()
+    spread = solve(np.eye(len(strengths))) if dense else 1 / matrix.diagonal()
+    if not learns:
+        return replace(at, spread=spread)
+    variances = np.diag(spread) if dense else spread
     variance = _learned_variance(strengths, variances, 1 / at.ridge)
-    return replace(at, strengths=strengths, tie=tie, ridge=1 / float(np.clip(variance, 0.01, 100)))
+    return replace(at, spread=spread, ridge=1 / float(np.clip(variance, 0.01, 100)))
 
 
 def judge_step(at: Fit, cells: Cells) -> Fit:
-    """Take a Newton step of the effects of each judge, given the strengths."""
-    (difference, _, _), derivatives = at.predictors(cells), at.derivatives(cells)
-    by_eta, by_tie, eta_eta, eta_tie, tie_tie = derivatives
+    """Take a Newton step of the effects of each judge, on average over what is uncertain about
+    the strengths: otherwise slopes would grow with the number of items."""
+    difference, by_eta, by_tie, eta_eta, eta_tie, tie_tie = at.derivatives(cells)
     along, cross = difference * eta_eta, difference * eta_tie
-    rows = (difference * along, along, cross), (along, eta_eta, eta_tie), (cross, eta_tie, tie_tie)
-
-    def sums(values: Floats) -> Floats:
-        return np.bincount(cells.judge, values, cells.n_judges).astype(np.float64)
-
-    information = np.array([[sums(value) for value in row] for row in rows]).transpose(2, 0, 1)
-    gradient = np.stack([sums(difference * by_eta), sums(by_eta), sums(by_tie)], axis=1)
+    uncertain = at.difference_variances(cells) * eta_eta
+    by_slope = difference * by_eta - (1 + at.effects[cells.judge, SLOPE]) * uncertain
+    squares = difference * along + uncertain
+    rows = (squares, along, cross, along, eta_eta, eta_tie, cross, eta_tie, tie_tie)
+    sums = cells.by_judge @ np.stack([*rows, by_slope, by_eta, by_tie], axis=1)
+    information, gradient = sums[:, :9].reshape(-1, 3, 3), sums[:, 9:]
     active = at.variances > 0
     both = np.outer(active, active)
     precisions = np.divide(1, at.variances, where=active, out=np.ones(3))

@@ -1,5 +1,6 @@
 """`Ranking`: ranked items, how they were ranked, and how far to trust it."""
 
+import itertools
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -99,17 +100,23 @@ class Ranking:
                 "other items. Compare items of both groups first."
             )
         mean, error = self.posterior.difference(i, j)
-        slope, position, tie = np.ones(len(i)), np.zeros(len(i)), np.zeros(len(i))
-        fitted = self.evidence.chosen
+        fitted, k = self.evidence.chosen, None
         if annotators is not None:
             k = places(as_column(annotators), self.comparisons.annotators, "annotator")
-            if self.evidence.uses_judges:
-                slope, position, tie = (fitted.effects[k] + [1, 0, 0]).T
+        effects, covariances = fitted.judge(k, self.comparisons.cells)
+        slope, position, tie = effects.T
+        (aa, ab, ac), (_, bb, bc), (_, _, cc) = covariances.transpose(1, 2, 0)
+        eta = (1 + slope) * mean + position
+        spread = ((1 + slope) ** 2 + aa) * error**2 + aa * mean**2 + 2 * ab * mean + bb
+        along = np.divide(ac * mean + bc, spread, where=spread > 0, out=np.zeros_like(spread))
+        tie_spread = np.maximum(cc - along**2 * spread, 0)
         total = np.zeros((len(i), 3))
-        for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
-            eta = slope * (mean + node * error) + position
-            total += weight * np.exp(log_probabilities(eta, fitted.tie + tie)).T
-        return np.asarray(total / NODE_WEIGHTS.sum())
+        for x, y in itertools.product(range(len(NODES)), repeat=2):
+            shift = NODES[x] * np.sqrt(spread)
+            ties = fitted.tie + tie + along * shift + NODES[y] * np.sqrt(tie_spread)
+            weight = NODE_WEIGHTS[x] * NODE_WEIGHTS[y]
+            total += weight * np.exp(log_probabilities(eta + shift, ties)).T
+        return np.asarray(total / NODE_WEIGHTS.sum() ** 2)
 
     def win_probability(self, a: Hashable, b: Hashable, annotator: Hashable = None) -> float:
         """Return the probability that ``a`` beats ``b``, where a tie is half a win.

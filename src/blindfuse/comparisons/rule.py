@@ -11,7 +11,7 @@ import numpy as np
 from blindfuse.comparisons.model import Cells, Fit, fit
 from blindfuse.typing import Floats
 
-SIGNIFICANT_Z, FOLDS = 1.0, 5
+SIGNIFICANT_Z, FOLDS = 1.5, 5
 """Standard errors by which judge effects must predict better, and folds of the comparisons."""
 
 
@@ -111,7 +111,7 @@ def held_out_losses(fitted: Fit, cells: Cells, held_out: Floats) -> Floats:
     """
     losses = np.zeros_like(held_out)
     for fold, counts in enumerate(held_out):
-        kept = cells._replace(counts=np.maximum(cells.counts - counts, 0))
+        kept = replace(cells, counts=np.maximum(cells.counts - counts, 0))
         kept = kept if fitted.has_effects else kept.pooled()
         losses[fold] = -fit(kept, fitted, max_steps=10).log_probabilities(cells).T
     return np.where(held_out > 0, losses, 0.0)

@@ -107,7 +107,7 @@ class Posterior:
         Draws follow the order of the strengths, so that they do not depend on that of the items.
         """
         n_items, rng = len(self.mean), np.random.default_rng(0)
-        n_draws = max(100, min(4_000, 20_000_000 // n_items))
+        n_draws = max(100, min(2_000, 2_000_000 // n_items))
         if n_items > MAX_DENSE:
             noise = rng.normal(size=(n_draws, self.root.shape[1])) @ self.root.T
         else:
@@ -116,21 +116,21 @@ class Posterior:
             covariance += 1e-12 * np.diag(covariance).max() * np.eye(n_items)
             normal = rng.normal(size=(n_draws, n_items))
             noise[:, order] = normal @ np.linalg.cholesky(covariance).T
-        ranks = np.empty(noise.shape, dtype=np.int32)
-        for group in range(self.groups.max() + 1):
-            items = np.flatnonzero(self.groups == group)
-            order = np.argsort(-(self.mean + noise)[:, items], axis=1)
-            ranks[:, items] = np.argsort(order, axis=1) + 1
-        return ranks
+        return ranks_of(self.mean + noise, self.groups)
 
 
 def ranks_of(strengths: Floats, groups: Integers) -> Integers:
-    """Return the rank of each item in its group, from 1; equal strengths share the best rank."""
-    ranks = np.empty(len(strengths), dtype=np.int64)
-    rounded = np.round(-strengths, 9)
-    for group in range(groups.max() + 1):
-        items = groups == group
-        ranks[items] = 1 + np.searchsorted(np.sort(rounded[items]), rounded[items])
+    """Return ranks ``[…, item]`` in the groups, from 1; equal strengths share the best rank."""
+    keys = np.round(-strengths, 9), np.broadcast_to(groups, strengths.shape)
+    order = np.lexsort(keys)
+    sizes = np.bincount(groups)
+    first = (np.cumsum(sizes) - sizes)[np.sort(groups)]
+    values = np.take_along_axis(keys[0], order, axis=-1)
+    place = np.broadcast_to(np.arange(len(groups)), values.shape).copy()
+    place[..., 1:][(values[..., 1:] == values[..., :-1]) & (first[1:] == first[:-1])] = 0
+    ranks = np.empty(values.shape, dtype=np.int64)
+    best = np.maximum.accumulate(place, axis=-1)
+    np.put_along_axis(ranks, order, best - first + 1, axis=-1)
     return ranks
 
 
