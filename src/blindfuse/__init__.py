@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from blindfuse.auditing.plan import plan_audit as plan_audit
     from blindfuse.comparisons.audit_pairs import PairAudit as PairAudit
     from blindfuse.comparisons.audit_pairs import audit_pairs as audit_pairs
-    from blindfuse.comparisons.fuse_pairs import fuse_pairs as fuse_pairs
     from blindfuse.comparisons.next_pairs import PairRequests as PairRequests
     from blindfuse.comparisons.next_pairs import next_pairs as next_pairs
     from blindfuse.comparisons.ranking import Ranking as Ranking
+    from blindfuse.comparisons.ranking import fuse_pairs as fuse_pairs
     from blindfuse.comparisons.table import Comparisons as Comparisons
     from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
     from blindfuse.diagnostics.diagnose import diagnose as diagnose
@@ -112,7 +112,7 @@ _MODULES = {
     "fuse": "fusion.fuse",
     "fuse_clusters": "fusion.fuse_clusters",
     "fuse_numbers": "numbers.fuse_numbers",
-    "fuse_pairs": "comparisons.fuse_pairs",
+    "fuse_pairs": "comparisons.ranking",
     "fuse_sets": "sets.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",

@@ -28,19 +28,21 @@ def by_item(ranking: Ranking, values: Any) -> Any:
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(sorted(KINDS)))
-def test_names_and_order_of_rows_do_not_matter(seed: int, kind: str) -> None:
+def test_names_sides_and_order_of_rows_do_not_matter(seed: int, kind: str) -> None:
     pairs = simulate_pairs(seed, n_items=6, per_judge=60, **KINDS[kind])
     ranking = fuse_pairs(*pairs.columns)
     rng = np.random.default_rng(seed)
     order, names = rng.permutation(len(pairs.left)), rng.permutation(6)
     judges = rng.permutation(len(KINDS[kind]["slopes"]))
     left, right, winner, judge = (column[order] for column in pairs.columns)
-    other = fuse_pairs(names[left], names[right], winner, judges[judge])
+    other = fuse_pairs(names[right], names[left], 1 - winner, judges[judge])
     place = np.argsort(ranking.items.astype(int)), np.argsort(other.items.astype(int))[names]
     for name in ("strengths", "low", "high", "ranks", "probability_best", "tiers"):
         values = (getattr(ranking, name)[place[0]], getattr(other, name)[place[1]])
         np.testing.assert_allclose(*values, atol=1e-6, err_msg=name)
     assert ranking.evidence.uses_judges == other.evidence.uses_judges
+    positions = ranking.judges.position[0], -other.judges.position[0]
+    np.testing.assert_allclose(positions[0], positions[1][judges], atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))

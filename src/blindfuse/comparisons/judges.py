@@ -55,6 +55,8 @@ class RatedJudges:
         for flag, meaning in FLAGS.items():
             named = self.names[self.flags == flag]
             text += f" {capitalize(meaning)}: {list_names(named)}." if len(named) else ""
+        if np.any(self.flags == "reversed"):
+            text += " If they are right and the others wrong, the ranking is the reverse."
         return text
 
     def columns(self) -> Columns:

@@ -287,7 +287,7 @@ def _strength_step(at: Fit, cells: Cells, learns: bool, has_spread: bool) -> Fit
     if not learns:
         return replace(at, spread=spread)
     variances = np.diag(spread) if dense else spread
-    variance = _learned_variance(strengths, variances, 1 / at.ridge)
+    variance = _learned_variance(np.append(strengths, 1), np.append(variances, 0), 1 / at.ridge)
     return replace(at, spread=spread, ridge=1 / float(np.clip(variance, 0.01, 100)))
 
 
@@ -362,4 +362,5 @@ def typical_slope(fitted: Fit, cells: Cells) -> tuple[float, float]:
     weights = weights * (slopes >= slopes[order][middle] / 2)
     weights = weights / weights.sum()
     mean = float(weights @ slopes)
-    return mean, float(np.sqrt(weights**2 @ (slopes - mean) ** 2))
+    variances = (slopes - mean) ** 2 + fitted.covariances[:, SLOPE, SLOPE]
+    return mean, float(np.sqrt(weights**2 @ variances))

@@ -1,20 +1,29 @@
-"""`Ranking`: ranked items, how they were ranked, and how far to trust it."""
+"""`fuse_pairs`: rank items by pairwise comparisons. `Ranking`: how, and how far to trust it."""
 
 import itertools
 import os
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
-from blindfuse.comparisons.judges import RatedJudges
-from blindfuse.comparisons.model import log_probabilities
-from blindfuse.comparisons.rule import Evidence
-from blindfuse.comparisons.saving import load_fields, save_fields
-from blindfuse.comparisons.table import Comparisons
-from blindfuse.comparisons.uncertainty import Posterior, Z
+from blindfuse.comparisons.judges import RatedJudges, rate_judges
+from blindfuse.comparisons.model import MAX_DENSE, SMALL_RIDGE, fit, log_probabilities
+from blindfuse.comparisons.rule import Evidence, gather_evidence
+from blindfuse.comparisons.table import Comparisons, as_comparisons
+from blindfuse.comparisons.uncertainty import (
+    Posterior,
+    Z,
+    centred,
+    covariance_root,
+    ranks_of,
+    tiers_of,
+)
 from blindfuse.errors import BadParameter, list_names, shorten, suggest
+from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.responses.coding import as_column, positions
 from blindfuse.result import Columns, Paragraph, counts, json_rows, summarize
 from blindfuse.typing import Array, Codes, Floats, Integers
@@ -23,44 +32,66 @@ NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 """Nodes of a standard normal distribution, by which probabilities are averaged."""
 
 
+def fuse_pairs(
+    left: Any,
+    right: Any = None,
+    winner: Any = None,
+    annotators: Any = None,
+    *,
+    weights: Any = None,
+    prompts: Any = None,
+) -> "Ranking":
+    """Rank items by comparisons of pairs, and rate the judges.
+
+    Plain Bradley–Terry with Davidson's ties is the baseline. A slope, a position bias and a tie
+    rate per judge, shrunk towards the common judge by learned spreads, replace it where they
+    predict held-out comparisons better. Intervals are clustered by prompt, or else by judge. The
+    result depends neither on names nor on the order of rows.
+
+    Parameters
+    ----------
+    left, right, winner
+        columns with one row per comparison; the winner is a name, ``"left"``, ``"right"`` or
+        ``"tie"``, or the share of the win that goes to the left item (see
+        :meth:`Comparisons.from_columns`). Or, as the first argument alone, a frame, rows of
+        (left, right, winner[, annotator]), or :class:`Comparisons`.
+    annotators
+        who compared.
+    weights
+        how many comparisons a row stands for.
+    prompts
+        what the items were compared on: comparisons on the same prompt may have errors in common.
+
+    Examples
+    --------
+    >>> from blindfuse import fuse_pairs
+    >>> ranking = fuse_pairs(["a", "b", "c", "a"], ["b", "c", "a", "b"], ["a", "b", "a", "b"])
+    >>> dict(zip(ranking.items.tolist(), ranking.ranks.tolist()))
+    {'a': 1, 'b': 1, 'c': 3}
+    """
+    others = {"annotators": annotators, "weights": weights, "prompts": prompts}
+    table = as_comparisons(left, right, winner, **others)
+    with single_threaded_blas():
+        return Ranking(table, gather_evidence(table.cells, table.has_sides))
+
+
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """A strength per item with its interval, ranks, and slope, position bias and ties of judges.
 
+    Ranks and tiers are those in the item's group. Items that were never compared have the
+    strength NaN and the rank 0.
+
     Attributes
     ----------
     comparisons
-        the comparisons that were fused.
-    strengths, low, high ``[item]``
-        log odds relative to the mean of the item's group, and their 95 % intervals, in the order
-        of ``comparisons.items``; NaN for items that were never compared.
-    ranks, rank_low, rank_high ``[item]``
-        rank in the item's group, from 1, and its 95 % interval; 0 for items never compared.
-    probability_best ``[item]``
-        probability that no item of the group is stronger.
-    tiers ``[item]``
-        items of a tier are not separated from the best of it.
-    judges
-        :class:`~blindfuse.comparisons.judges.RatedJudges`.
+        the comparisons that were fused, with the order of the items.
     evidence
         how plain Bradley–Terry and judge effects predict held-out comparisons.
-    posterior
-        strengths shrunk by the learned spread of the items, from which ranks and probabilities
-        are computed.
     """
 
     comparisons: Comparisons
-    strengths: Floats
-    low: Floats
-    high: Floats
-    ranks: Integers
-    rank_low: Integers
-    rank_high: Integers
-    probability_best: Floats
-    tiers: Integers
-    judges: RatedJudges
     evidence: Evidence = field(repr=False)
-    posterior: Posterior = field(repr=False)
 
     kind = "strengths"
 
@@ -73,6 +104,85 @@ class Ranking:
     def groups(self) -> Integers:
         """The group of each item, from 0; groups were never compared with each other."""
         return self.comparisons.groups
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """Strengths shrunk by the learned spread of the items, which ranks and probabilities are
+        computed from."""
+        fitted, table = self.evidence.chosen, self.comparisons
+        return Posterior(
+            centred(fitted.strengths, table.groups), covariance_root(fitted, table), table.groups
+        )
+
+    @cached_property
+    def _reported(self) -> tuple[Floats, Floats]:
+        """The strengths and their standard errors: not shrunk, unless there are very many."""
+        table, start = self.comparisons, replace(self.evidence.chosen, ridge=SMALL_RIDGE)
+        values, root = self.posterior.mean, self.posterior.root
+        if table.n_items <= MAX_DENSE:
+            fitted = fit(table.cells, start, has_fixed_judges=True, tolerance=1e-9)
+            values, root = centred(fitted.strengths, table.groups), covariance_root(fitted, table)
+        errors = np.sqrt((root**2).sum(axis=1))
+        return self._where_compared(values, np.nan), self._where_compared(errors, np.nan)
+
+    def _where_compared(self, values: Array, other: float) -> Array:
+        return np.where(self.comparisons.comparisons_per_item > 0, values, other)
+
+    @property
+    def strengths(self) -> Floats:
+        """Log odds relative to the mean of the item's group ``[item]``."""
+        return self._reported[0]
+
+    @property
+    def low(self) -> Floats:
+        """Lower end of the 95 % interval of each strength ``[item]``."""
+        return self._reported[0] - Z * self._reported[1]
+
+    @property
+    def high(self) -> Floats:
+        """Upper end of the 95 % interval of each strength ``[item]``."""
+        return self._reported[0] + Z * self._reported[1]
+
+    @cached_property
+    def ranks(self) -> Integers:
+        """Rank of each item, from 1; equal strengths share the best ``[item]``."""
+        return self._where_compared(ranks_of(self.strengths, self.groups), 0)
+
+    @cached_property
+    def _drawn(self) -> tuple[Array, ...]:
+        """The interval of each rank, and the probability of rank 1, by draws of the strengths."""
+        drawn, ranks = self.posterior.rank_draws(), self.ranks
+        place = (rankdata(drawn, axis=0) - 0.5) / len(drawn)  # half of equal ranks count as below
+        low = np.where(place < 0.025, len(ranks), drawn).min(axis=0)
+        high = np.where(place > 0.975, 1, drawn).max(axis=0)
+        low, high = np.minimum(low, ranks), np.maximum(high, ranks)
+        best = (drawn == 1).mean(axis=0)
+        return tuple(map(self._where_compared, (low, high, best), (0, 0, np.nan)))
+
+    @property
+    def rank_low(self) -> Integers:
+        """The best rank in the 95 % interval of each item ``[item]``."""
+        return self._drawn[0]
+
+    @property
+    def rank_high(self) -> Integers:
+        """The worst rank in the 95 % interval of each item ``[item]``."""
+        return self._drawn[1]
+
+    @property
+    def probability_best(self) -> Floats:
+        """Probability that no item of the group is stronger ``[item]``."""
+        return self._drawn[2]
+
+    @cached_property
+    def tiers(self) -> Integers:
+        """Items of a tier are not separated from the best of it ``[item]``."""
+        return self._where_compared(tiers_of(self.posterior, self.ranks), 0)
+
+    @cached_property
+    def judges(self) -> RatedJudges:
+        """Slope, position bias and tie rate of each judge, with intervals and flags."""
+        return rate_judges(self.evidence.chosen, self.comparisons)
 
     @property
     def method(self) -> str:
@@ -242,13 +352,14 @@ class Ranking:
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranking to an ``.npz`` file without pickle; the file is replaced atomically."""
-        save_fields(path, self)
+        """Write the comparisons to an ``.npz`` file without pickle, replaced atomically."""
+        self.comparisons.save(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Ranking":
-        """Read a file that :meth:`save` wrote; raise :class:`BadModel` for any other file."""
-        return cast("Ranking", load_fields(path, cls))
+        """Rank the comparisons in a file that :meth:`save` wrote; raise :class:`BadModel` for any
+        other file."""
+        return fuse_pairs(Comparisons.load(path))
 
     def __repr__(self) -> str:
         return f"Ranking of {self.comparisons!r}, by {self.method}"

@@ -90,17 +90,25 @@ def fold_counts(cells: Cells, plain: Fit) -> Floats:
     """Divide the comparisons into folds, ``[fold, cell, outcome]``, by their content only.
 
     Comparisons are dealt out in the order of the likelihood of their judge and of the strengths of
-    their items, so that neither names nor the order of rows matter.
+    their items, so that neither names nor sides nor the order of rows matter.
     """
     logs = np.where(cells.counts > 0, plain.log_probabilities(cells).T, 0.0)
-    of_judge = np.bincount(cells.judge, (cells.counts * logs).sum(axis=1), cells.n_judges)
-    keys = plain.strengths[cells.right], plain.strengths[cells.left], of_judge[cells.judge]
-    order = np.lexsort([key.round(6) for key in keys])
-    edges = np.concatenate([[0.0], cells.counts[order].cumsum()])
+    of_judge = cells.by_judge @ (cells.counts * logs).sum(axis=1)
+    sides = plain.strengths[np.stack([cells.left, cells.right])].round(6)
+    keys = of_judge[cells.judge].round(6), cells.judge, sides.max(axis=0), sides.min(axis=0)
+    order = np.lexsort(keys[::-1])
+    is_new = np.any([np.diff(key[order], prepend=np.inf) != 0 for key in keys], axis=0)
+    pair = np.empty(len(order), dtype=np.intp)
+    pair[order] = np.cumsum(is_new) - 1
+    is_weaker_left = sides[0] < sides[1]
+    counts = np.where(is_weaker_left[:, None], cells.counts[:, ::-1], cells.counts)
+    totals = np.stack([np.bincount(pair, column) for column in counts.T], axis=1)
+    edges = np.concatenate([[0.0], totals.cumsum()])
     folds = np.empty((FOLDS, *cells.counts.shape))
     for fold in range(FOLDS):
-        dealt = np.diff(edges // FOLDS + np.clip(edges % FOLDS - fold, 0, 1))
-        folds[fold, order] = dealt.reshape(cells.counts.shape)
+        dealt = np.diff(edges // FOLDS + np.clip(edges % FOLDS - fold, 0, 1)).reshape(totals.shape)
+        share = (dealt / np.maximum(totals, 1e-300))[pair]
+        folds[fold] = cells.counts * np.where(is_weaker_left[:, None], share[:, ::-1], share)
     return folds
 
 

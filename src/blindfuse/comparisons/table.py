@@ -1,7 +1,8 @@
 """``Comparisons``: what judges said about pairs of items, as counts of equal comparisons."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +13,17 @@ from scipy.sparse.csgraph import connected_components
 from blindfuse.comparisons.model import Cells
 from blindfuse.comparisons.winners import shares_of_flags, winner_shares
 from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.kernels.tables import factorize_integers
+from blindfuse.model.arrays import damaged_file_error, load_arrays, save_arrays
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column, check_equal_lengths, code_names, positions, union
+from blindfuse.responses.coding import (
+    as_column,
+    as_names,
+    check_equal_lengths,
+    code_names,
+    positions,
+    union,
+)
 from blindfuse.responses.detection import detect_columns
 from blindfuse.responses.inputs import row_description
 from blindfuse.responses.notes import count_note, names_note, sum_notes
@@ -22,6 +32,9 @@ from blindfuse.responses.scalars import as_floats
 from blindfuse.responses.values import fold
 from blindfuse.typing import Array, Codes, Floats, Integers
 
+ROWS = {"judge": "annotators", "left": "items", "right": "items", "prompt": "prompts"}
+"""Columns of a row, and the names that they are positions of."""
+FORMAT = "ranking"
 EVERYBODY = "all judges"
 """The name of the judge of a table without judges."""
 MIN_ONE_SIDED = 10
@@ -126,8 +139,8 @@ class Comparisons:
         is_tie = share == 0.5
         lefts = np.where(is_tie, 0.0, share)
         outcomes = (lefts * weight, is_tie * weight, (1 - lefts - is_tie) * weight)
-        fields = {"lists_winners": winner is None, "remarks": tuple(notes)}
-        return cls._grouped(rows, outcomes, names, fields)
+        fields = names | {"lists_winners": winner is None, "remarks": tuple(notes)}
+        return cls._grouped(rows, outcomes, **fields)
 
     @classmethod
     def from_frame(cls, frame: Any, **columns: str | None) -> "Comparisons":
@@ -155,33 +168,15 @@ class Comparisons:
 
     @classmethod
     def _grouped(
-        cls,
-        rows: Mapping[str, Codes],
-        outcomes: Iterable[Floats],
-        names: Mapping[str, Any],
-        fields: Mapping[str, Any],
+        cls, rows: Mapping[str, Codes], outcomes: Iterable[Floats], **fields: Any
     ) -> "Comparisons":
-        """Create the table with one row per judge, left item, right item and prompt, in order."""
-        kinds = {"judge": "annotators", "left": "items", "right": "items", "prompt": "prompts"}
-        kinds = {row: kind for row, kind in kinds.items() if row in rows}
-        key, size = np.zeros(len(rows["left"]), dtype=np.intp), 1
-        for row, kind in kinds.items():
-            if size * len(names[kind]) >= 2**62:
-                size, key = len(key), np.unique(key, return_inverse=True)[1]
-            size *= len(names[kind])
-            key = key * len(names[kind]) + rows[row]
-        if size <= 1 << 24:  # counting takes less time than sorting
-            present = np.bincount(key, minlength=size) > 0
-            place = (np.cumsum(present) - 1)[key]
-        else:
-            place = np.unique(key, return_inverse=True)[1]
-        n_rows = int(place.max(initial=-1)) + 1
-        some_row = np.empty(n_rows, dtype=np.intp)
-        some_row[place] = np.arange(len(place))
-        sums = [np.bincount(place, outcome, n_rows) for outcome in outcomes]
-        counts = np.stack(sums, axis=1).astype(np.float64)
-        codes: dict[str, Any] = {row: rows[row][some_row] for row in kinds}
-        return cls(**names, **codes, counts=counts, **fields)
+        """Create the table with one row per judge, left item, right item and prompt."""
+        row, firsts = np.zeros(len(rows["left"]), dtype=np.int64), np.zeros(0, dtype=np.intp)
+        for codes in rows.values():
+            row, firsts = factorize_integers(row * (codes.max(initial=0) + 1) + codes)
+        sums = [np.bincount(row, outcome, len(firsts)) for outcome in outcomes]
+        fields |= {name: codes[firsts] for name, codes in rows.items()}
+        return cls(counts=np.stack(sums, axis=1).astype(np.float64), **fields)
 
     def __add__(self, other: "Comparisons") -> "Comparisons":
         """Return the comparisons of both tables; names that are equal are the same."""
@@ -189,23 +184,37 @@ class Comparisons:
             raise BadLabels("Only one of both tables has prompts. Read both with them, or none.")
         rows: dict[str, Codes] = {}
         names: dict[str, Array] = {}
-        kinds = {"items": ("left", "right"), "annotators": ("judge",), "prompts": ("prompt",)}
-        for kind, columns in kinds.items():
+        for row, kind in ROWS.items():
             if getattr(self, kind) is not None:
                 names[kind] = union(getattr(self, kind), getattr(other, kind), kind)
                 names[kind] = names[kind][_name_order(names[kind])]
-                for field in columns:
-                    codes = [
-                        positions(getattr(each, kind), names[kind])[getattr(each, field)]
-                        for each in (self, other)
-                    ]
-                    rows[field] = np.concatenate(codes)
+                codes = (
+                    positions(getattr(table, kind), names[kind])[getattr(table, row)]
+                    for table in (self, other)
+                )
+                rows[row] = np.concatenate(list(codes))
         outcomes = np.concatenate([self.counts, other.counts]).T
-        fields = {
-            "lists_winners": self.lists_winners and other.lists_winners,
-            "remarks": tuple(sum_notes([*self.remarks, *other.remarks])),
-        }
-        return self._grouped(rows, outcomes, names, fields)
+        lists_winners = self.lists_winners and other.lists_winners
+        remarks = tuple(sum_notes([*self.remarks, *other.remarks]))
+        return self._grouped(rows, outcomes, lists_winners=lists_winners, remarks=remarks, **names)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to an ``.npz`` file without pickle; the file is replaced atomically."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: values.pop(name) for name in (*ROWS, "counts") if values[name] is not None}
+        names = {kind: values[kind].tolist() for kind in ROWS.values() if values[kind] is not None}
+        save_arrays(path, FORMAT, values | names, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Comparisons":
+        """Read a file that :meth:`save` wrote; raise :class:`BadModel` for any other file."""
+        header, values = load_arrays(path, FORMAT)
+        try:
+            fields: dict[str, Any] = {**values, "lists_winners": header["lists_winners"]}
+            fields |= {kind: as_names(header[kind]) for kind in ROWS.values() if header[kind]}
+            return cls(**fields, remarks=tuple(header["remarks"]))
+        except (TypeError, ValueError, KeyError) as error:
+            raise damaged_file_error(path, FORMAT) from error
 
     @property
     def n_items(self) -> int:
@@ -262,9 +271,9 @@ class Comparisons:
         """The comparisons grouped by judge, left item and right item."""
         if self.prompt is None:
             return self.rows
-        rows = {"judge": self.judge, "left": self.left, "right": self.right}
+        rows = {name: getattr(self, name) for name in ("judge", "left", "right")}
         names = {"items": self.items, "annotators": self.annotators}
-        return self._grouped(rows, self.counts.T, names, {}).rows
+        return self._grouped(rows, self.counts.T, **names).rows
 
     @cached_property
     def groups(self) -> Integers:

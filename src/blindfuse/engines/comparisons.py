@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from blindfuse.comparisons.fuse_pairs import fuse_pairs as fuse_table
 from blindfuse.comparisons.ranking import Ranking
+from blindfuse.comparisons.ranking import fuse_pairs as fuse_table
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.engines.arrow import read_rows
 from blindfuse.engines.fitting import open_table

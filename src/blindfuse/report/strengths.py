@@ -1,6 +1,7 @@
 """The sections of a ranking."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from blindfuse.report.blocks import (
 )
 from blindfuse.report.charts import heat_map, points
 from blindfuse.report.tables import MAX_ANNOTATORS, annotator_table, item_table
-from blindfuse.typing import Codes, Floats
+from blindfuse.typing import Codes
 
 MAX_MATRIX, MAX_GROUPS = 25, 5
 """Items of a win matrix, and groups of items with charts."""
@@ -100,7 +101,7 @@ def _matrix_section(ranking: Ranking) -> Section:
     items = columns[np.argsort(-ranking.strengths[columns], kind="stable")][:MAX_MATRIX]
     names = [f"{ranking.ranks[item]}. {visible(ranking.items[item], 40)}" for item in items]
     names = distinct_names(names)
-    observed, fitted = _pair_cells(ranking, items, names), _fitted_cells(ranking, items, names)
+    observed, fitted = _pair_cells(ranking, items, names)
     fields = (
         *(Field("first", "item"), Field("second", "against"), Field("share", "wins", ".0%")),
         *(Field("expected", "expected by the model", ".0%"), Field("n", "comparisons", ",")),
@@ -109,64 +110,51 @@ def _matrix_section(ranking: Ranking) -> Section:
     shown = how_many(names, len(columns), "items", "the strongest")
     key = Key("the item on the left wins more often", "less often")
     about = Text(
-        f"{text} Framed cells differ from what the model expects of these comparisons by more "
-        f"than {SURPRISING:.0f} standard errors.{shown}"
+        f"{text} Framed cells differ from what the model expects by more than {SURPRISING:.0f} "
+        f"standard errors.{shown}"
     )
     blocks: list[Block] = [about, key]
     if observed:
         blocks.append(heat_map("observed", Table(text, fields, observed), names))
-    fitted_text = "Fitted probabilities that the item on the left wins, for a typical judge."
+    fitted_text = "Fitted probabilities that the item on the left wins, with judges like these."
     blocks.append(Text(fitted_text))
     blocks.append(heat_map("fitted", Table(fitted_text, fields[:3], fitted), names))
     return Section("wins", "Wins of item against item", blocks)
 
 
-def _pair_cells(ranking: Ranking, items: Codes, names: list[str]) -> list[Row]:
-    """Return the pairs of these items that were compared, with what the model expects of them."""
+def _pair_cells(ranking: Ranking, items: Codes, names: list[str]) -> tuple[list[Row], list[Row]]:
+    """Return the observed cells of pairs that were compared, and the fitted cells of all."""
     table, place = ranking.comparisons, np.full(len(ranking.items), -1)
     place[items] = np.arange(len(items))
     left, right = place[table.left], place[table.right]
-    rows = np.flatnonzero((left >= 0) & (right >= 0))
-    judges = table.annotators[table.judge[rows]] if table.has_judges else None
-    first, second = (table.items[side[rows]] for side in (table.left, table.right))
+    rows = (left >= 0) & (right >= 0)
+    counts, wins = table.counts[rows], np.zeros((len(items), len(items), 2))
     shares = np.array([1, 0.5, 0])
-    probabilities = ranking.outcome_probabilities(first, second, judges)
-    mean = probabilities @ shares
-    counts, size = table.counts[rows], len(items)
-    n = counts.sum(axis=1)
-    variance = (probabilities @ shares**2 - mean**2) * n
-    pairs = left[rows] * size + right[rows], right[rows] * size + left[rows]
-
-    def total(of_left: Floats, of_right: Floats) -> Floats:
-        sums = map(np.bincount, pairs, (of_left, of_right), (size**2, size**2))
-        return np.asarray(sum(sums))
-
-    wins = total(counts @ shares, counts @ shares[::-1])
-    expected, error = total(n * mean, n * (1 - mean)), np.sqrt(total(variance, variance))
-    n = total(n, n)
-    return [
+    for i, j, of_first in ((left, right, shares), (right, left, shares[::-1])):
+        totals = np.stack([counts @ of_first, counts.sum(axis=1)], axis=1)
+        np.add.at(wins, (i[rows], j[rows]), totals)
+    i, j = np.nonzero(~np.eye(len(items), dtype=bool))
+    sides = ranking.items[items[i]], ranking.items[items[j]]
+    p = ranking.outcome_probabilities(*sides)
+    expected, (won, n) = p @ shares, wins[i, j].T
+    error = np.sqrt(np.maximum(n * (p @ shares**2 - expected**2), 1e-12))
+    cells: Any = [{"first": names[a], "second": names[b]} for a, b in zip(i, j, strict=True)]
+    fitted = [
+        {**cell, "share": share, "value": share - 0.5, "framed": False}
+        for cell, share in zip(cells, expected.tolist(), strict=True)
+    ]
+    observed = [
         {
-            "first": names[at // size],
-            "second": names[at % size],
-            "share": wins[at] / n[at],
-            "expected": expected[at] / n[at],
+            **cells[at],
+            "share": won[at] / n[at],
+            "expected": expected[at],
             "n": n[at],
-            "value": wins[at] / n[at] - 0.5,
-            "framed": bool(abs(wins[at] - expected[at]) > SURPRISING * error[at]),
+            "value": won[at] / n[at] - 0.5,
+            "framed": bool(abs(won[at] - n[at] * expected[at]) > SURPRISING * error[at]),
         }
         for at in np.flatnonzero(n)
     ]
-
-
-def _fitted_cells(ranking: Ranking, items: Codes, names: list[str]) -> list[Row]:
-    first, second = np.nonzero(~np.eye(len(items), dtype=bool))
-    sides = ranking.items[items[first]], ranking.items[items[second]]
-    shares = ranking.outcome_probabilities(*sides) @ [1, 0.5, 0]
-    cells = zip(first.tolist(), second.tolist(), shares.tolist(), strict=True)
-    return [
-        {"first": names[i], "second": names[j], "share": p, "value": p - 0.5, "framed": False}
-        for i, j, p in cells
-    ]
+    return observed, fitted
 
 
 def _judge_section(ranking: Ranking) -> Section:
