@@ -18,7 +18,7 @@ BUDGETS = {
     ".": (850, 8),
     "auditing": (1_215, 10),
     "cli": (2_596, 21),
-    "comparisons": (1_734, 13),
+    "comparisons": (1_768, 14),
     "datasets": (460, 3),
     "diagnostics": (1_525, 22),
     "engines": (1_025, 7),

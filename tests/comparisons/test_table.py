@@ -22,8 +22,12 @@ BY_NAME = ["x", "tie", "x", "z"]
 
 def rows(table: Comparisons) -> list[tuple[Any, ...]]:
     """The rows of a table by names, sorted."""
-    names = table.annotators[table.judge], table.items[table.left], table.items[table.right]
-    return sorted(zip(*map(np.ndarray.tolist, (*names, table.counts)), strict=True))
+    names = (
+        table.annotators[table.rows.judge],
+        table.items[table.rows.left],
+        table.items[table.rows.right],
+    )
+    return sorted(zip(*map(np.ndarray.tolist, (*names, table.rows.counts)), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -67,19 +71,19 @@ def test_winners_and_losers_have_no_sides() -> None:
     for names in (("chosen", "rejected"), ("winner", "loser")):
         table = Comparisons.from_frame(pl.DataFrame(dict(zip(names, (LEFT, RIGHT), strict=True))))
         assert not table.has_sides
-        np.testing.assert_array_equal(table.counts, [[1, 0, 0]] * 4)
+        np.testing.assert_array_equal(table.rows.counts, [[1, 0, 0]] * 4)
 
 
 def test_equal_comparisons_are_one_row_with_their_weight() -> None:
     table = Comparisons.from_columns(
         ["a", "a", "a"], ["b"] * 3, ["a", "a", "b"], weights=[2, 3, 0.5]
     )
-    np.testing.assert_array_equal(table.counts, [[5, 0, 0.5]])
+    np.testing.assert_array_equal(table.rows.counts, [[5, 0, 0.5]])
 
 
 def test_probabilities_are_shares_of_a_win() -> None:
     table = Comparisons.from_columns(["a", "a"], ["b", "b"], [0.8, 0.5])
-    np.testing.assert_allclose(table.counts, [[0.8, 1, 0.2]])
+    np.testing.assert_allclose(table.rows.counts, [[0.8, 1, 0.2]])
 
 
 def test_names_win_over_words_for_sides() -> None:

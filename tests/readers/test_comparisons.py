@@ -102,7 +102,7 @@ def test_flags_of_winners_of_any_type_are_ties_where_nobody_won(values: tuple[An
     columns = {"model_a": ["x", "y", "x"], "model_b": ["y", "x", "y"]}
     flags = {"winner_model_a": [yes, no, no], "winner_model_b": [no, yes, no]}
     table = Comparisons.from_frame(pl.DataFrame({**columns, **flags}))
-    np.testing.assert_array_equal(table.counts.sum(axis=0), [1, 1, 1])
+    np.testing.assert_array_equal(table.rows.counts.sum(axis=0), [1, 1, 1])
     assert table.wins_per_item.tolist() == [2.5, 0.5]
     with pytest.raises(BlindfuseError, match="'maybe' in a column that says which side won"):
         Comparisons.from_frame(pl.DataFrame({**columns, **flags, "winner_model_b": ["maybe"] * 3}))

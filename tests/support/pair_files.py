@@ -140,7 +140,9 @@ def outcomes(table: Comparisons) -> Outcomes:
     """How often each judge preferred one item to another, by their names; ties are half each."""
 
     def cells() -> Iterator[tuple[tuple[str, ...], float]]:
-        for k, i, j, counts in zip(table.judge, table.left, table.right, table.counts, strict=True):
+        cells = table.rows
+        columns = cells.judge, cells.left, cells.right, cells.counts
+        for k, i, j, counts in zip(*columns, strict=True):
             judge, left, right = table.annotators[k], table.items[i], table.items[j]
             yield (judge, left, right), float(counts[0] + counts[1] / 2)
             yield (judge, right, left), float(counts[2] + counts[1] / 2)

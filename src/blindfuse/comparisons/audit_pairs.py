@@ -53,22 +53,22 @@ def audit_pairs(ranking: Ranking, left: Any, right: Any = None, winner: Any = No
     """
     checked, table = as_comparisons(left, right, winner), ranking.comparisons
     at = places(checked.items, ranking.items, "item")
-    lead = checked.counts[:, 0] - checked.counts[:, 2]
+    lead = checked.rows.counts[:, 0] - checked.rows.counts[:, 2]
     shape = table.n_items, table.n_items
-    better = csr_array((lead, (at[checked.left], at[checked.right])), shape=shape)
+    better = csr_array((lead, (at[checked.rows.left], at[checked.rows.right])), shape=shape)
     better = (better - better.T).sign()
     i, j = (better > 0).nonzero()
     if not len(i):
         raise BadParameter("The checked pairs are all equally good. Check pairs that differ.")
     order = np.sign(ranking.strengths[i] - ranking.strengths[j])
     mean, error = ranking.posterior.difference(i, j)
-    is_right = better[table.left, table.right]
-    lefts, ties, rights = table.counts.T
+    is_right = better[table.rows.left, table.rows.right]
+    lefts, ties, rights = table.rows.counts.T
     right_ones = np.where(is_right > 0, lefts, rights) + ties / 2
     known = is_right != 0
-    judge, n = table.judge[known], table.n_annotators
+    judge, n = table.rows.judge[known], table.n_annotators
     hits = np.bincount(judge, right_ones[known], n)
-    totals = np.bincount(judge, table.counts.sum(axis=1)[known], n)
+    totals = np.bincount(judge, table.rows.counts.sum(axis=1)[known], n)
     names = table.annotators.tolist()
     judges = {names[k]: _share(hits[k], totals[k]) for k in np.flatnonzero(totals)}
     expected = ndtr(np.abs(mean) / np.maximum(error, 1e-12))

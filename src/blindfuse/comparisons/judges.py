@@ -85,13 +85,13 @@ def rate_judges(fitted: Fit, table: Comparisons) -> RatedJudges:
     effects = np.stack([rated.effects.T + shift for shift in (0.0, -errors, errors)], axis=1)
     slope, position = 1 + effects[SLOPE], effects[POSITION]
     tie_rate = expit(rated.tie - np.log(2) + effects[TIE])
-    n_comparisons, flags = table.comparisons_per_annotator, _flags(table, slope)
+    n_comparisons, flags = table.rows.per_judge, _flags(table, slope)
     return RatedJudges(table.annotators, n_comparisons, slope, position, tie_rate, flags)
 
 
 def _flags(table: Comparisons, slope: Floats) -> Array:
     """Flag judges who say nearly always (95 % of 10 or more) the same, or whose slope is low."""
-    sums = [np.bincount(table.judge, column, table.n_annotators) for column in table.counts.T]
+    sums = [table.rows.by_judge @ column for column in table.rows.counts.T]
     always = [column >= np.maximum(0.95 * np.sum(sums, axis=0), 10) for column in sums]
     _, low, high = slope
     conditions = {

@@ -17,7 +17,7 @@ a − 1 b c   ``effects``            ``[judge, effect]``
 ==========  =====================  ==============================================================
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -26,6 +26,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
+from blindfuse.kernels.tables import factorize_integers
 from blindfuse.typing import Codes, Floats
 
 SLOPE, POSITION, TIE = range(3)
@@ -42,7 +43,16 @@ typical one, so that only evidence makes a judge an adversary."""
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Grouped comparisons: ``counts[cell, outcome]`` of left wins, ties and right wins."""
+    """Comparisons in codes; equal ones are one cell, with their number.
+
+    Attributes
+    ----------
+    judge, left, right, prompt ``[cell]``
+        positions of the judge, of the items and, if it is known, of what they were compared on.
+    counts ``[cell, outcome]``
+        comparisons that the left item won, ties, and comparisons that the right item won, each
+        with its weight.
+    """
 
     judge: Codes
     left: Codes
@@ -50,6 +60,20 @@ class Cells:
     counts: Floats
     n_judges: int
     n_items: int
+    prompt: Codes | None = None
+
+    @classmethod
+    def grouped(
+        cls, columns: Mapping[str, Codes], counts: Floats, n_judges: int, n_items: int
+    ) -> "Cells":
+        """Group rows with the same codes in all columns."""
+        cell, firsts = np.zeros(len(counts), dtype=np.int64), np.zeros(0, dtype=np.intp)
+        for codes in columns.values():
+            cell, firsts = factorize_integers(cell * (codes.max(initial=0) + 1) + codes)
+        sums = [np.bincount(cell, outcome, len(firsts)) for outcome in counts.T]
+        codes_of = {name: codes[firsts] for name, codes in columns.items()}
+        totals = np.stack(sums, axis=1).astype(np.float64)
+        return cls(**codes_of, counts=totals, n_judges=n_judges, n_items=n_items)
 
     @cached_property
     def by_judge(self) -> csr_array:
@@ -68,13 +92,15 @@ class Cells:
         """Whether there is a tie."""
         return bool(self.counts[:, 1].any())
 
+    @property
+    def columns(self) -> dict[str, Codes]:
+        """The codes without those of prompts."""
+        return {"judge": self.judge, "left": self.left, "right": self.right}
+
     def pooled(self) -> "Cells":
         """Return one cell per pair of items, as if one judge had compared all."""
-        key, place = np.unique(self.left * self.n_items + self.right, return_inverse=True)
-        sums = [np.bincount(place, column, len(key)) for column in self.counts.T]
-        left, right = np.divmod(key, self.n_items)
-        counts = np.asarray(np.stack(sums, axis=1), dtype=np.float64)
-        return Cells(np.zeros_like(left), left, right, counts, 1, self.n_items)
+        columns = self.columns | {"judge": np.zeros_like(self.judge)}
+        return self.grouped(columns, self.counts, 1, self.n_items)
 
     def differences(self, values: Floats) -> Floats:
         """Return the sums per item: of values where it is left, minus those where it is right."""

@@ -1,8 +1,8 @@
 """``Comparisons``: what judges said about pairs of items, as counts of equal comparisons."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from blindfuse.comparisons.model import Cells
 from blindfuse.comparisons.winners import shares_of_flags, winner_shares
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.kernels.tables import factorize_integers
 from blindfuse.model.arrays import damaged_file_error, load_arrays, save_arrays
 from blindfuse.responses import frames
 from blindfuse.responses.coding import (
@@ -27,13 +26,12 @@ from blindfuse.responses.coding import (
 from blindfuse.responses.detection import detect_columns
 from blindfuse.responses.inputs import row_description
 from blindfuse.responses.notes import count_note, names_note, sum_notes
-from blindfuse.responses.rows import read_only
 from blindfuse.responses.scalars import as_floats
 from blindfuse.responses.values import fold
 from blindfuse.typing import Array, Codes, Floats, Integers
 
-ROWS = {"judge": "annotators", "left": "items", "right": "items", "prompt": "prompts"}
-"""Columns of a row, and the names that they are positions of."""
+COLUMNS = {"judge": "annotators", "left": "items", "right": "items", "prompt": "prompts"}
+"""Columns of codes, and the names that they are positions of."""
 FORMAT = "ranking"
 EVERYBODY = "all judges"
 """The name of the judge of a table without judges."""
@@ -52,13 +50,10 @@ class Comparisons:
     ----------
     items, annotators
         names, sorted; a table without judges has one of them.
-    judge, left, right ``[row]``
-        positions of the annotator and of the items.
-    counts ``[row, outcome]``
-        comparisons that the left item won, ties, and comparisons that the right item won, each
-        with its weight.
-    prompts, prompt
-        names of what was compared on, and their positions ``[row]``; None if they are not known.
+    rows
+        :class:`~blindfuse.comparisons.model.Cells`: the comparisons in codes.
+    prompts
+        names of what was compared on; None if they are not known.
     lists_winners
         whether the left item won by definition.
     remarks
@@ -67,18 +62,10 @@ class Comparisons:
 
     items: Array
     annotators: Array
-    judge: Codes
-    left: Codes
-    right: Codes
-    counts: Floats
+    rows: Cells
     prompts: Array | None = None
-    prompt: Codes | None = None
     lists_winners: bool = False
     remarks: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("judge", "left", "right", "counts"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
     def from_columns(
@@ -138,9 +125,9 @@ class Comparisons:
             share, weight = share[used], np.broadcast_to(weight, n)[used]
         is_tie = share == 0.5
         lefts = np.where(is_tie, 0.0, share)
-        outcomes = (lefts * weight, is_tie * weight, (1 - lefts - is_tie) * weight)
-        fields = names | {"lists_winners": winner is None, "remarks": tuple(notes)}
-        return cls._grouped(rows, outcomes, **fields)
+        outcomes = np.stack([lefts, is_tie, 1 - lefts - is_tie])
+        cells = Cells.grouped(rows, (outcomes * weight).T, len(names["annotators"]), len(items))
+        return cls(**names, rows=cells, lists_winners=winner is None, remarks=tuple(notes))
 
     @classmethod
     def from_frame(cls, frame: Any, **columns: str | None) -> "Comparisons":
@@ -166,53 +153,46 @@ class Comparisons:
         weights, prompts = columns.get("weight"), columns.get("prompt")
         return cls.from_columns(*map(columns.get, roles), weights=weights, prompts=prompts)
 
-    @classmethod
-    def _grouped(
-        cls, rows: Mapping[str, Codes], outcomes: Iterable[Floats], **fields: Any
-    ) -> "Comparisons":
-        """Create the table with one row per judge, left item, right item and prompt."""
-        row, firsts = np.zeros(len(rows["left"]), dtype=np.int64), np.zeros(0, dtype=np.intp)
-        for codes in rows.values():
-            row, firsts = factorize_integers(row * (codes.max(initial=0) + 1) + codes)
-        sums = [np.bincount(row, outcome, len(firsts)) for outcome in outcomes]
-        fields |= {name: codes[firsts] for name, codes in rows.items()}
-        return cls(counts=np.stack(sums, axis=1).astype(np.float64), **fields)
-
     def __add__(self, other: "Comparisons") -> "Comparisons":
         """Return the comparisons of both tables; names that are equal are the same."""
         if (self.prompts is None) != (other.prompts is None):
             raise BadLabels("Only one of both tables has prompts. Read both with them, or none.")
-        rows: dict[str, Codes] = {}
-        names: dict[str, Array] = {}
-        for row, kind in ROWS.items():
+        codes: dict[str, Codes] = {}
+        names: dict[str, Any] = {}
+        for column, kind in COLUMNS.items():
             if getattr(self, kind) is not None:
                 names[kind] = union(getattr(self, kind), getattr(other, kind), kind)
                 names[kind] = names[kind][_name_order(names[kind])]
-                codes = (
-                    positions(getattr(table, kind), names[kind])[getattr(table, row)]
+                moved = [
+                    positions(getattr(table, kind), names[kind])[getattr(table.rows, column)]
                     for table in (self, other)
-                )
-                rows[row] = np.concatenate(list(codes))
-        outcomes = np.concatenate([self.counts, other.counts]).T
+                ]
+                codes[column] = np.concatenate(moved)
+        counts = np.concatenate([self.rows.counts, other.rows.counts])
+        rows = Cells.grouped(codes, counts, len(names["annotators"]), len(names["items"]))
         lists_winners = self.lists_winners and other.lists_winners
         remarks = tuple(sum_notes([*self.remarks, *other.remarks]))
-        return self._grouped(rows, outcomes, lists_winners=lists_winners, remarks=remarks, **names)
+        return Comparisons(rows=rows, lists_winners=lists_winners, remarks=remarks, **names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an ``.npz`` file without pickle; the file is replaced atomically."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays = {name: values.pop(name) for name in (*ROWS, "counts") if values[name] is not None}
-        names = {kind: values[kind].tolist() for kind in ROWS.values() if values[kind] is not None}
-        save_arrays(path, FORMAT, values | names, arrays)
+        arrays = {name: getattr(self.rows, name) for name in (*COLUMNS, "counts")}
+        names = {kind: getattr(self, kind) for kind in dict.fromkeys(COLUMNS.values())}
+        header = {kind: None if each is None else each.tolist() for kind, each in names.items()}
+        header |= {"lists_winners": self.lists_winners, "remarks": self.remarks}
+        save_arrays(path, FORMAT, header, {k: v for k, v in arrays.items() if v is not None})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Comparisons":
         """Read a file that :meth:`save` wrote; raise :class:`BadModel` for any other file."""
-        header, values = load_arrays(path, FORMAT)
+        header, arrays = load_arrays(path, FORMAT)
         try:
-            fields: dict[str, Any] = {**values, "lists_winners": header["lists_winners"]}
-            fields |= {kind: as_names(header[kind]) for kind in ROWS.values() if header[kind]}
-            return cls(**fields, remarks=tuple(header["remarks"]))
+            names: dict[str, Any] = {
+                kind: as_names(header[kind]) for kind in COLUMNS.values() if header[kind]
+            }
+            rows = Cells(**arrays, n_judges=len(names["annotators"]), n_items=len(names["items"]))
+            notes = tuple(header["remarks"])
+            return cls(**names, rows=rows, lists_winners=header["lists_winners"], remarks=notes)
         except (TypeError, ValueError, KeyError) as error:
             raise damaged_file_error(path, FORMAT) from error
 
@@ -233,13 +213,13 @@ class Comparisons:
     def has_sides(self) -> bool:
         """Whether it is known which item was on the left, so that judges may have a position bias:
         not if the winner is listed first."""
-        lefts, _, rights = self.counts.sum(axis=0) if len(self.counts) else np.zeros(3)
+        lefts, _, rights = self.rows.counts.sum(axis=0) if len(self.rows.counts) else np.zeros(3)
         return not self.lists_winners and bool(rights > 0 or lefts < MIN_ONE_SIDED)
 
     @cached_property
     def n_comparisons(self) -> float:
         """Number of comparisons, or the sum of their weights."""
-        return float(self.counts.sum())
+        return float(self.rows.counts.sum())
 
     @cached_property
     def comparisons_per_item(self) -> Floats:
@@ -252,28 +232,18 @@ class Comparisons:
         return self._per_item([1, 0.5, 0], [0, 0.5, 1])
 
     def _per_item(self, left: Sequence[float], right: Sequence[float]) -> Floats:
-        sums = np.bincount(self.left, self.counts @ left, self.n_items)
-        return np.asarray(sums + np.bincount(self.right, self.counts @ right, self.n_items), float)
-
-    @cached_property
-    def comparisons_per_annotator(self) -> Floats:
-        """Number of comparisons by each annotator ``[annotator]``."""
-        return self.rows.per_judge
-
-    @property
-    def rows(self) -> Cells:
-        """The comparisons in the order of the table."""
-        fields = self.judge, self.left, self.right, self.counts
-        return Cells(*fields, self.n_annotators, self.n_items)
+        sums = np.bincount(self.rows.left, self.rows.counts @ left, self.n_items)
+        return np.asarray(
+            sums + np.bincount(self.rows.right, self.rows.counts @ right, self.n_items), float
+        )
 
     @cached_property
     def cells(self) -> Cells:
         """The comparisons grouped by judge, left item and right item."""
-        if self.prompt is None:
-            return self.rows
-        rows = {name: getattr(self, name) for name in ("judge", "left", "right")}
-        names = {"items": self.items, "annotators": self.annotators}
-        return self._grouped(rows, self.counts.T, **names).rows
+        rows = self.rows
+        if rows.prompt is None:
+            return rows
+        return Cells.grouped(rows.columns, rows.counts, rows.n_judges, rows.n_items)
 
     @cached_property
     def groups(self) -> Integers:
@@ -282,7 +252,9 @@ class Comparisons:
         Groups are numbered from 0, the largest first; an item without comparisons is one alone.
         """
         shape = self.n_items, self.n_items
-        pairs = coo_array((np.ones(len(self.left)), (self.left, self.right)), shape=shape)
+        pairs = coo_array(
+            (np.ones(len(self.rows.left)), (self.rows.left, self.rows.right)), shape=shape
+        )
         _, labels = connected_components(pairs.tocsr(), directed=False)
         order = np.argsort(-np.bincount(labels), kind="stable")
         return np.asarray(np.argsort(order)[labels])
@@ -308,7 +280,7 @@ class Comparisons:
                 f"{n_groups:,} groups of items were never compared with each other, and are ranked "
                 f"apart: {'; '.join(names)}. Compare items of different groups to rank them all"
             )
-        if len(self.counts) and self.counts[:, 1].sum() == self.n_comparisons:
+        if len(self.rows.counts) and self.rows.counts[:, 1].sum() == self.n_comparisons:
             notes.append("all comparisons are ties, so no item is better than another")
         return tuple(notes)
 
@@ -316,7 +288,7 @@ class Comparisons:
         judges = f" × {self.n_annotators:,} annotators" if self.has_judges else ""
         size = (
             f"Comparisons: {self.n_items:,} items{judges}, {self.n_comparisons:,.10g} comparisons "
-            f"({self.counts[:, 1].sum():,.10g} ties)"
+            f"({self.rows.counts[:, 1].sum():,.10g} ties)"
         )
         return "\n  ".join([size, *self.notes])
 
@@ -379,7 +351,7 @@ def as_comparisons(left: Any, right: Any = None, winner: Any = None, **others: A
                 "the annotator. Pass such rows, columns, or a frame."
             )
         table = Comparisons.from_columns(*zip(*rows, strict=True))
-    if not len(table.left):
+    if not len(table.rows.left):
         raise BadLabels(
             "There is no comparison of two different items with a winner or a tie, so there is "
             "nothing to rank. Check the columns."

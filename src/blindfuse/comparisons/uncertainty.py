@@ -40,7 +40,7 @@ def covariance_root(fitted: Fit, table: Comparisons) -> Floats:
 
     rows = np.arange(len(cells.left))
     single = root(rows, np.sqrt((cells.counts * scores**2).sum(axis=1)))
-    clusters = cells.judge if table.prompt is None else table.prompt
+    clusters = cells.judge if cells.prompt is None else cells.prompt
     n = len(np.unique(clusters))
     roots = [single]
     if n > 1:

@@ -44,7 +44,7 @@ def figures(ranking: Ranking) -> Iterator[tuple[str, str]]:
     yield f"±{half:.2g}", "95 % interval of a strength (median, log odds)"
     table = ranking.comparisons
     yield (
-        percent(float(table.counts[:, 1].sum()) / table.n_comparisons, 0),
+        percent(float(table.rows.counts[:, 1].sum()) / table.n_comparisons, 0),
         "of the comparisons are ties",
     )
     if table.has_judges:
@@ -126,9 +126,9 @@ def _pair_cells(ranking: Ranking, items: Codes, names: list[str]) -> tuple[list[
     """Return the observed cells of pairs that were compared, and the fitted cells of all."""
     table, place = ranking.comparisons, np.full(len(ranking.items), -1)
     place[items] = np.arange(len(items))
-    left, right = place[table.left], place[table.right]
+    left, right = place[table.rows.left], place[table.rows.right]
     rows = (left >= 0) & (right >= 0)
-    counts, wins = table.counts[rows], np.zeros((len(items), len(items), 2))
+    counts, wins = table.rows.counts[rows], np.zeros((len(items), len(items), 2))
     shares = np.array([1, 0.5, 0])
     for i, j, of_first in ((left, right, shares), (right, left, shares[::-1])):
         totals = np.stack([counts @ of_first, counts.sum(axis=1)], axis=1)
@@ -163,7 +163,7 @@ def _judge_section(ranking: Ranking) -> Section:
         *(Field("name", "judge"), Field("comparisons", "comparisons", ",")),
         *interval_fields("slope", "slope", ".2f"),
         *(interval_fields("position", "position bias", "+.2f") if table.has_sides else ()),
-        *(interval_fields("tie_rate", "tie rate", ".0%") if table.counts[:, 1].any() else ()),
+        *(interval_fields("tie_rate", "tie rate", ".0%") if table.rows.counts[:, 1].any() else ()),
         Field("remark", "remark"),
     )
     judges = annotator_table(ranking, fields, "The least reliable first.", FLAGS)
