@@ -257,7 +257,7 @@ def _losses(pairs: Pairs, held_out: NDArray[np.bool_]) -> list[float]:
 
     def loss(ranking: Ranking, judges: NDArray[Any] | None) -> Floats:
         p = ranking.outcome_probabilities(asked.left, asked.right, judges)
-        return -np.log(p[np.arange(len(p)), outcome])
+        return np.asarray(-np.log(p[np.arange(len(p)), outcome]))
 
     common = loss(ranking, None)
     known = np.where(is_new, ranking.comparisons.annotators[0], asked.judge)
