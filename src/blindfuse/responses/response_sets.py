@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, BadParameter
+from blindfuse.errors import BadLabels, BadParameter, counted
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_values, check_classes
 from blindfuse.responses.detection import ColumnOptions, require_column
@@ -240,7 +240,7 @@ class ResponseSets(AnnotationTable):
 
     def _sizes(self) -> tuple[str, str]:
         size = self.responses_per_class.sum() / max(self.n_responses, 1)
-        return f"{self.n_classes:,} classes, ", f", {size:.1f} classes each"
+        return f"{counted(self.n_classes, 'class')}, ", f", {size:.1f} classes each"
 
 
 def as_response_sets(

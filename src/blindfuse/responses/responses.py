@@ -374,7 +374,7 @@ class Responses(AnnotationTable):
 
     def _sizes(self) -> tuple[str, str]:
         symbols = "" if self.is_plain else f"{self.n_symbols:,} symbols, "
-        return f"{self.n_classes:,} classes, {symbols}", ""
+        return f"{counted(self.n_classes, 'class')}, {symbols}", ""
 
 
 def as_responses(

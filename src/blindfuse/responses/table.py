@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.errors import BadLabels, BadParameter, counted, list_names
 from blindfuse.responses.coding import CodedNames, as_column, as_names, positions
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.rows import (
@@ -294,10 +294,11 @@ class AnnotationTable:
 
     def __repr__(self) -> str:
         classes, each = self._sizes()
+        per_item = self.n_responses / max(self.n_items, 1)
         size = (
-            f"{type(self).__name__}: {self.n_items:,} items × {self.n_annotators:,} annotators, "
-            f"{classes}{self.n_responses:,} {self.noun}s "
-            f"({self.n_responses / max(self.n_items, 1):.1f} per item{each})"
+            f"{type(self).__name__}: {counted(self.n_items, 'item')} × "
+            f"{counted(self.n_annotators, 'annotator')}, {classes}"
+            f"{counted(self.n_responses, self.noun)} ({per_item:.1f} per item{each})"
         )
         return "\n  ".join([size, *self.notes])
 
