@@ -16,7 +16,7 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 BUDGETS = {
     # folder: lines, constants
     ".": (850, 8),
-    "auditing": (1_215, 10),
+    "auditing": (1_215, 9),
     "cli": (2_596, 21),
     "comparisons": (1_768, 14),
     "datasets": (460, 3),
@@ -32,7 +32,7 @@ BUDGETS = {
     "readers": (4_083, 22),
     "report": (1_450, 15),
     "responses": (4_884, 28),
-    "sets": (935, 9),
+    "sets": (935, 6),
     "sklearn": (768, 3),
     "solver": (710, 5),
 }

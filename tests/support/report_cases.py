@@ -52,24 +52,6 @@ def embedded_data(page: str) -> Any:
     return json.loads(found[1])
 
 
-def fusion_of(
-    responses: Responses, posteriors: np.ndarray[Any, Any], model: Model, history: int = 5
-) -> Fusion:
-    """A fusion with given posteriors, without the time that fitting takes."""
-    return Fusion(
-        responses,
-        model.name_labels(posteriors),
-        posteriors,
-        "Given",
-        "It was given.",
-        FusedModel.of(model),
-        None,
-        np.linspace(-9.0, -1.0, history),
-        Evidence(responses),
-        np.arange(responses.n_annotators),
-    )
-
-
 @cache
 def crowd(seed: int = 0, n: int = 900, m: int = 40, k: int = 3, missing: float = 0.8) -> Fusion:
     """Three annotators copy each other, and the last one guesses; items are URLs."""
@@ -121,20 +103,21 @@ def digits() -> tuple[Fusion, dict[str, Any]]:
 
 
 def large_fusion(
-    n: int, m: int, k: int, responses_per_item: int, name: Callable[[int], str], seed: int = 0
+    n: int, m: int, k: int, responses_per_item: int, name: Callable[[int], str]
 ) -> Fusion:
-    """A crowd with named items, annotators and classes, labelled by its own true model."""
-    rng = np.random.default_rng(seed)
-    drawn = simulate(n, m, k, rng, missing=1 - responses_per_item / m, skill=0.5)
+    """A crowd with named items, annotators and classes, labelled by its own true model.
+
+    That saves the time that fitting takes.
+    """
+    missing = 1 - responses_per_item / m
+    drawn = simulate(n, m, k, np.random.default_rng(0), missing=missing, skill=0.5)
     items, annotators, classes = ([name(number) for number in range(size)] for size in (n, m, k))
-    _, positions, symbols = drawn.responses.by_item
-    named = Responses.from_codes(
-        drawn.responses.item_of_response(),
-        positions,
-        symbols,
-        items=items,
-        annotators=annotators,
-        classes=classes,
+    _, codes, symbols = drawn.responses.by_item
+    names: dict[str, Any] = {"items": items, "annotators": annotators, "classes": classes}
+    table = Responses.from_codes(drawn.responses.item_of_response(), codes, symbols, **names)
+    model = Model(drawn.model.confusions, drawn.model.prior, table.annotators, table.classes)
+    posteriors = model.posteriors(table)
+    return Fusion(
+        *(table, model.name_labels(posteriors), posteriors, "Given", "It was given."),
+        *(FusedModel.of(model), None, np.linspace(-9.0, -1.0, 5), Evidence(table), np.arange(m)),
     )
-    model = Model(drawn.model.confusions, drawn.model.prior, named.annotators, named.classes)
-    return fusion_of(named, model.posteriors(named), model)
