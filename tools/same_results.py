@@ -2,9 +2,9 @@
 
     python tools/same_results.py OUT [BEFORE] [--quick] [--only PATTERN] [--data FOLDER]
 
-writes ``OUT/TABLE/CALL.npz``. With the folder of an earlier run, differences above 1e-9 are listed,
-and texts that differ. PATTERN selects calls, such as ``crowd-*/fuse*`` or ``read/*``; PYTHONPATH
-says which version runs. The calls are in compared_calls.py.
+writes ``OUT/TABLE/CALL.npz``. With the folder of an earlier run, differences above 1e-9 are listed
+by call and result, and texts that differ. PATTERN selects calls, such as ``crowd-*/fuse*`` or
+``read/*``; PYTHONPATH says which version runs. The calls are in compared_calls.py.
 """
 
 import argparse
@@ -77,6 +77,14 @@ def difference(now: NDArray[Any], before: NDArray[Any]) -> float:
     return worst
 
 
+def _summarize(found: list[tuple[float, str]]) -> str:
+    """How many tables differ in a result, and the one that differs most."""
+    if not found:
+        return "no earlier result"
+    apart, table = max(found)
+    return f"{len(found)} tables, at most {apart:.2g} ({table})"
+
+
 def main() -> None:
     """Run the calls, and compare them if there is a folder of an earlier run."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -98,7 +106,8 @@ def main() -> None:
         public_tables(options.data, *((QUICK, QUICK) if options.quick else (250_000, 500_000))),
     )
     compared = 0
-    listed: dict[str, list[str]] = {"texts differ": [], "not compared": [], "results differ": []}
+    kinds = "texts differ", "not compared", "results differ"
+    listed: dict[str, dict[str, list[tuple[float, str]]]] = {kind: {} for kind in kinds}
     for name, run in ((f"{table}/{call}", run) for table, calls in tables for call, run in calls):
         if not fnmatch.fnmatch(name, options.only):
             continue
@@ -109,17 +118,19 @@ def main() -> None:
         if options.before is None:
             continue
         if not (options.before / f"{name}.npz").exists():
-            listed["not compared"].append(name)
+            listed["not compared"][name] = []
             continue
         compared, was = compared + 1, dict(np.load(options.before / f"{name}.npz"))
         for key in sorted({*now, *was}):
             apart = difference(now[key], was[key]) if key in now and key in was else np.inf
             if apart > TOLERANCE:
                 kind = "texts differ" if key in TEXTS else "results differ"
-                listed[kind].append(f"{name} {key}: {apart:.2g}")
+                table, _, call = name.partition("/")
+                listed[kind].setdefault(f"{call} {key}", []).append((apart, table))
     if options.before is not None:
         print(f"{compared} calls compared")
-        for kind, lines in listed.items():
+        for kind, groups in listed.items():
+            lines = [f"{call}: {_summarize(found)}" for call, found in sorted(groups.items())]
             print(f"{kind}: {len(lines)}", *lines, sep="\n  ")
         sys.exit(bool(listed["results differ"]))
 
