@@ -84,7 +84,7 @@ docs/install.md:  ## renew the tables of what is installed, in an environment of
 docs/overview.svg: $(VENV)/dev  ## renew the picture of README and the start page
 	$(BIN)/python tools/overview.py
 
-docs/report.png: $(VENV)/browser chromium  ## the picture of a report in README
+docs/report.png: $(VENV)/browser chromium  ## the picture of a report on the start page
 	$(BIN)/python -m tests.browser.picture $@
 
 lint: $(VENV)/dev

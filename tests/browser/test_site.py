@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route
 
+from tests.browser.picture import open_demo, stamp
+
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 PAGES = sorted(
@@ -101,3 +103,12 @@ def test_search_finds_a_page(page: Page) -> None:
     page.wait_for_timeout(2_000)  # the list is in a closed shadow tree
     page.keyboard.press("Enter")
     page.wait_for_url("**/api.html*krippendorff_alpha*")
+
+
+def test_the_picture_of_the_start_page_shows_the_report_of_today(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """If not, ``make docs/report.png`` renews it."""
+    page = open_demo(browser, tmp_path)
+    assert stamp(page) in (ROOT / "docs" / "report.png").read_bytes()
+    page.close()
