@@ -1,12 +1,13 @@
 """Parquet and Arrow files: values become text, damaged files are refused."""
 
 import io
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from blindfuse import files, read
+from blindfuse import BadFile, files, read
 from tests.support.reader_files import (
     SMALL,
     WRITERS,
@@ -69,3 +70,19 @@ def test_the_first_of_a_list_of_labels_is_read() -> None:
     found = read(as_parquet(frame))
     assert labels_by_name(found.responses) == {("1", "a"): "x", ("2", "a"): "x"}
     assert has_note(found, "1 response with several labels: only the first is used")
+
+
+def test_columns_without_text_are_not_in_the_way() -> None:
+    """Images of Hugging Face are objects with bytes."""
+    columns = {"item": ["1", "1"], "annotator": ["a", "b"], "label": [b"x", b"y"]}
+    others = {
+        "image": [{"bytes": b"\xff\xd8", "path": "p"}] * 2,
+        "bytes": [b"\xff\xd8"] * 2,
+        "thumbnails": [[b"\xff"]] * 2,
+        "took": [timedelta(seconds=1)] * 2,
+    }
+    for number in range(len(others) + 1):
+        file = as_parquet(pl.DataFrame({**columns, **dict(list(others.items())[:number])}))
+        assert labels_by_name(read(file).responses) == {("1", "a"): "x", ("1", "b"): "y"}
+    with pytest.raises(BadFile, match="no labels"):
+        read(as_parquet(pl.DataFrame({**columns, **others})), label="image")

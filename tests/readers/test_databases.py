@@ -79,6 +79,50 @@ def test_one_of_several_tables_must_be_named(tmp_path: Path, name: str) -> None:
     assert_refused(lambda: read(f"{path}::vote"), "did you mean 'votes'")
 
 
+def test_a_workbook_with_texts_after_many_numbers_is_read_whole(tmp_path: Path) -> None:
+    numbers = [str(n % 3) for n in range(1500)]
+    rows = {"item": range(3000), "ann": [*numbers, *["x"] * 1500], "bob": [*["x"] * 1500, *numbers]}
+    frame = pl.DataFrame({name: [str(cell) for cell in cells] for name, cells in rows.items()})
+    book = pytest.importorskip("xlsxwriter").Workbook(
+        tmp_path / "votes.xlsx", {"strings_to_numbers": True}
+    )
+    for at, row in enumerate([frame.columns, *frame.rows()]):
+        if at == 0:
+            sheet = book.add_worksheet()
+        sheet.write_row(at, 0, row)
+    book.close()
+    pytest.importorskip("fastexcel")
+    expected = labels_by_name(read(stream(frame.write_csv())).responses)
+    assert labels_by_name(read(tmp_path / "votes.xlsx").responses) == expected
+
+
+def test_lines_above_the_header_of_a_workbook_are_refused(tmp_path: Path) -> None:
+    titled = pl.DataFrame(
+        [
+            ["My crowd", None, None],
+            FRAME.columns[:3],
+            *FRAME.select("item", "annotator", "label").rows(),
+        ],
+        orient="row",
+    )
+    pytest.importorskip("fastexcel")
+    with pytest.importorskip("xlsxwriter").Workbook(tmp_path / "votes.xlsx") as book:
+        titled.write_excel(book, "votes", include_header=False)
+    assert_refused(lambda: read(tmp_path / "votes.xlsx"), "lines above the header")
+
+
+def test_lists_and_objects_of_duckdb_are_those_of_json(tmp_path: Path) -> None:
+    path, lists = tmp_path / "votes.duckdb", [["x", "y"], ["x"], []]
+    names = {"item": ["1", "2", "3"], "annotator": ["a"] * 3}
+    objects = [{"label": "x", "why": "so"}] * 3
+    tables = {"sets": {**names, "label": lists}, "verdicts": {**names, "verdict": objects}}
+    write_duckdb(path, {name: pl.DataFrame(columns) for name, columns in tables.items()})
+    found = read(f"{path}::sets", kind="sets").responses
+    assert found.classes.tolist() == ["x", "y"]
+    labels = labels_by_name(read(f"{path}::verdicts").responses)
+    assert labels == {(item, "a"): "x" for item in "123"}
+
+
 @pytest.mark.parametrize("start", [b"SQLite format 3\0", b"\x16\xf3\x8f~\x00\x81\x9dKDUCK\x40"])
 def test_damaged_and_packed_databases_are_refused(tmp_path: Path, start: bytes) -> None:
     path = tmp_path / "votes.db"

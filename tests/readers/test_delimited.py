@@ -31,9 +31,10 @@ from tests.support.reader_files import (
         LONG.replace(",", ";"),
         LONG.replace(",", "|"),
         LONG + "\n\n",
+        " \n" + LONG,
         LONG.replace("item", " item "),
     ],
-    ids=["CRLF", "BOM", "tabs", "semicolons", "bars", "blank lines", "spaces"],
+    ids=["CRLF", "BOM", "tabs", "semicolons", "bars", "blank lines", "a line of spaces", "spaces"],
 )
 def test_every_separator_and_line_end_gives_the_same_responses(text: str) -> None:
     found = labels_by_name(read(stream(text)).responses)

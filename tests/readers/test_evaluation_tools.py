@@ -100,6 +100,15 @@ def test_what_a_tool_does_not_write_is_refused_by_name() -> None:
     assert_refused(lambda: read(twice), "samples of the same model")
 
 
+def test_a_single_log_likelihood_is_read_as_what_greedy_decoding_says(tmp_path: Path) -> None:
+    for model, says in (("a", "True"), ("b", "False")):
+        row = {"doc_id": 0, "resps": [[["-1.5", says]]], "filtered_resps": [["-1.5", says]]}
+        (tmp_path / model).mkdir()
+        (tmp_path / model / "samples.jsonl").write_text(f"{json.dumps(row)}\n")
+    labels = labels_by_name(read(str(tmp_path / "*" / "*.jsonl")).responses)
+    assert labels == {("0", "a"): "True", ("0", "b"): "False"}
+
+
 def changed(path: Path, change: Callable[[Any], None]) -> io.BytesIO:
     """The file with a changed document."""
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -182,6 +191,15 @@ def test_names_of_langfuse_scores_are_annotators() -> None:
     assert result.format == "langfuse"
     assert labels_by_name(result.responses) == {
         (row["traceId"], row["name"]): row["stringValue"] for row in SCORES
+    }
+
+
+def test_empty_cells_in_quotes_are_no_values_of_langfuse() -> None:
+    header = "name,value,stringValue,source,traceId,observationId"
+    rows = [f'"{who}","{n}","","EVAL","t{n}",""' for n in range(2) for who in ("gpt", "claude")]
+    responses = read(stream("\n".join([header, *rows]))).responses
+    assert labels_by_name(responses) == {
+        (f"t{n}", who): str(n) for n in range(2) for who in ("gpt", "claude")
     }
 
 

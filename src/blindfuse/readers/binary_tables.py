@@ -8,6 +8,7 @@ import io
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import polars as pl
 
 from blindfuse.errors import BadFile, list_names, suggest
 from blindfuse.files import too_large_message, unpacked_limit
+from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.sources import Source, damage, needed, refuse_bombs
 from blindfuse.readers.tables import Record, Table, check_columns, text_expression
 from blindfuse.responses.detection import SAMPLE_ROWS
@@ -113,34 +115,36 @@ def open_database(source: Source) -> Table:
             return list(connection.execute(query).fetchall())
 
     table = _quoted(_chosen(source, [name for (name,) in rows(_TABLE_NAMES[kind])]))
-    names = [row[1] for row in rows(f"PRAGMA table_info({table})")]
+    types = {row[1]: str(row[2]) for row in rows(f"PRAGMA table_info({table})")}
 
     def load(columns: Sequence[str], limit: str = "") -> pl.DataFrame:
-        cells = ", ".join(f"CAST({_quoted(name)} AS VARCHAR)" for name in columns)
+        cells = ", ".join(_as_text(name, types[name]) for name in columns)
         schema = dict.fromkeys(columns, pl.String)
-        data = rows(f"SELECT {cells} FROM {table}{limit}")
-        return pl.DataFrame(data, schema=schema, orient="row").select(_emptied(columns))
+        frame = pl.DataFrame(rows(f"SELECT {cells} FROM {table}{limit}"), schema, orient="row")
+        return frame.select(pl.all().replace("", None))  # as in CSV
 
-    columns = check_columns(source.name, names)
+    columns = check_columns(source.name, list(types))
     return Table(source, kind, load(columns, f" LIMIT {SAMPLE_ROWS}"), load)
 
 
+def _as_text(name: str, kind: str) -> str:
+    """Return a column as text in SQL; lists and objects, which only DuckDB has, as JSON."""
+    is_nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP"))
+    value = f"to_json({_quoted(name)})" if is_nested else _quoted(name)
+    return f"CAST({value} AS VARCHAR)"
+
+
 def _open_workbook(source: Source) -> Table:
+    """Return a sheet as the table that a file of tabs with the same cells holds."""
     needed("fastexcel", "files", source.name)
     refuse_bombs(source)
+    cells: Any = {"sheet_id": 0, "has_header": False, "read_options": {"dtypes": "string"}}
     with damage(source.name, "Excel"):
-        sheets = pl.read_excel(io.BytesIO(source.read()), sheet_id=0)
+        sheets = pl.read_excel(io.BytesIO(source.read()), **cells)
     sheets = {name: frame for name, frame in sheets.items() if frame.width}
-    frame = sheets[_chosen(source, list(sheets))]
-    columns = check_columns(source.name, frame.columns)
-    frame = frame.select(text_expression(*column) for column in frame.schema.items())
-    frame = frame.select(_emptied(columns))
-    return Table(source, "Excel", frame.head(SAMPLE_ROWS), frame.select)
-
-
-def _emptied(columns: Sequence[str]) -> list[pl.Expr]:
-    """Return the columns with null for empty text, as in CSV."""
-    return [pl.col(name).replace("", None) for name in columns]
+    sheet = sheets[_chosen(source, list(sheets))]
+    text = sheet.write_csv(include_header=False, separator="\t").encode()
+    return replace(open_delimited(Source(source.name, text)), file_type="Excel")
 
 
 def _chosen(source: Source, names: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def open_delimited(source: Source) -> Table:
 
 def _detect_layout(source: Source, text: str) -> tuple[Rows, _Layout]:
     """Return the first rows of the text, and its layout."""
-    is_tsv = source.extension in ("tsv", "tab")
+    is_tsv = source.extension in ("tsv", "tab", "xlsx")
     layout = _layout("\t", text) if is_tsv else _likeliest_layout(text, source.fits_in_head)
     rows = _first_rows(text, layout, source.fits_in_head)
     if not _is_table(rows, layout.separator):
@@ -241,7 +241,7 @@ def _first_rows(text: str, layout: _Layout, is_complete: bool) -> Rows:
     rows = list(islice(_rows_until_error(text, layout), SAMPLE_ROWS + 2))
     if len(rows) > SAMPLE_ROWS + 1 or (not is_complete and len(rows) > 1):
         rows.pop()
-    return [row for row in rows if any(row)]
+    return [row for row in rows if any(map(str.strip, row))]
 
 
 def _polars_options(layout: _Layout) -> dict[str, Any]:

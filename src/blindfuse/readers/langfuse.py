@@ -36,6 +36,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     table, fields = tables[0], _fields(tables[0])
     named = [existing_column(table, options.label)] if options.label else []
     frame = load_columns(tables, ["name", "value", "source", *fields.values(), *named])
+    frame = frame.with_columns(pl.all().replace("", None))  # cells in quotes
     observation, text, author = (
         pl.col(fields[field]) if field in fields else pl.lit(None, pl.String)
         for field in ("observation", "text", "author")

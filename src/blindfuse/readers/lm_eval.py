@@ -76,11 +76,14 @@ def _answer(filtered: Any) -> Any:
     """Return the text of an answer, or the number of the likeliest choice.
 
     Choices have a log likelihood each, a number or its text, and whether greedy decoding says them.
+    Of a single one, the latter is what the model says about it.
     """
     if all(isinstance(value, list) for value in filtered) and len(filtered) > 1:
         values = [float(value[0]) for value in filtered]
         return values.index(max(values))
     value = filtered[0] if filtered else None
+    if isinstance(value, list) and str(value[-1]) in ("True", "False"):
+        return str(value[-1])
     value = value[0] if isinstance(value, list) and value else value
     return None if value == _INVALID or not isinstance(value, str) else value.strip()
 

@@ -182,12 +182,17 @@ def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as text: whole floats as integers, NaN as null, nested values as JSON.
 
     The text of a value depends on nothing else, so that partitions agree with the whole table.
+    What has no text, such as images, is null.
     """
     column = pl.col(name)
     if dtype.is_float():
         whole = column.cast(pl.Int64, strict=False)
         text = pl.when(column == whole).then(whole.cast(pl.String))
         return text.otherwise(column.fill_nan(None).cast(pl.String)).alias(name)
+    if dtype == pl.Binary:
+        return column.map_batches(_decoded, return_dtype=pl.String)
+    if dtype in (pl.Duration, pl.Object) or "Binary" in str(dtype):
+        return pl.when(column.is_not_null()).then(pl.lit(None, pl.String)).alias(name)
     if isinstance(dtype, pl.Struct):
         return column.struct.json_encode()
     if isinstance(dtype, pl.List | pl.Array):
@@ -197,4 +202,15 @@ def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
 
 def _lists_to_json(column: pl.Series) -> pl.Series:
     texts = [None if cell is None else cell_text(cell) for cell in column.to_list()]
+    return pl.Series(column.name, texts, dtype=pl.String)
+
+
+def _decoded(column: pl.Series) -> pl.Series:
+    """Return bytes as text, null where they are none."""
+    texts = list[str | None]()
+    for cell in column.to_list():
+        try:
+            texts.append(None if cell is None else cell.decode())
+        except UnicodeDecodeError:
+            texts.append(None)
     return pl.Series(column.name, texts, dtype=pl.String)
