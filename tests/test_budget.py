@@ -29,7 +29,7 @@ BUDGETS = {
     "model": (2_060, 40),
     "moments": (605, 6),
     "numbers": (1_983, 21),
-    "readers": (4_107, 22),
+    "readers": (4_128, 22),
     "report": (1_450, 15),
     "responses": (4_884, 28),
     "sets": (935, 6),

@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -57,6 +58,22 @@ def test_errors_in_json_lines_give_the_line(tmp_path: Path) -> None:
     assert_refused(lambda: read(early), "a.jsonl, line 4")
     many = lines + b"\n" + b"\n".join([lines] * 20_000) + b"\n[1]\n"
     assert_refused(lambda: read(write_file(tmp_path, "b.jsonl", many)), "b.jsonl, line 60,004")
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_annotators_who_first_occur_late_are_not_dropped(odd: bool) -> None:
+    """As those of a wide table; ``odd`` objects have a number that Polars does not read."""
+    rows: list[dict[str, Any]] = [
+        {"item": f"q{n}", "ann": "x", "bob": "xy"[n % 2]} for n in range(1500)
+    ]
+    rows[-1] |= {"n": float("nan")} if odd else {}
+    rows[-2]["eve"] = "y"
+    text = "\n".join(map(json.dumps, rows))
+    assert_refused(lambda: read(stream(text)), "'eve'", "first 1,000 objects")
+    rows[0]["eve"] = None
+    rows[0]["n"] = None
+    text = "\n".join(map(json.dumps, rows))
+    assert labels_by_name(read(stream(text)).responses)["q1498", "eve"] == "y"
 
 
 @pytest.mark.parametrize("key", ["item", "annotator", "label"])

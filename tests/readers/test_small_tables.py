@@ -46,6 +46,8 @@ AMBIGUOUS = "id,model,judge,verdict/i,m,j,x/i,m,k,x"
 IDS = "task,task_id,worker,response,verdict/" + "/".join(
     f"some text {n % 2},t{n % 2},w{n // 2},free text {n},{n % 3}" for n in range(12)
 )
+IDS_CELLS = ", ".join(f"t{n % 2} w{n // 2} {n % 3}" for n in range(12))
+IDS_COLUMNS = {"item": "task_id", "annotator": "worker", "label": "verdict"}
 TEXTS = "id,text,gold,ann,bob/007,long text,x,x,y/8,other text,y,NaN,y"
 MANY = "item,annotator,label,mark/" + "/".join(
     f"i{n % 500},w{n % 7},free text {n},{n % 3}" for n in range(2000)
@@ -84,6 +86,7 @@ CASES = [
     refused("id,label/1,x/2,y", "annotator", "'id', 'label'", "wide table"),
     refused(LONG, "two of", item="label", label="label"),
     refused(LONG, "annotator=", format="long", annotator=["annotator"], error=BadParameter),
+    case("ids, not texts; classes, not free text", IDS, IDS_CELLS, columns=IDS_COLUMNS),
     case("a question", QUESTIONS, "i a big", "'size' in column 'question'", question="size"),
     case(
         "texts of items named question",
@@ -91,12 +94,6 @@ CASES = [
         "i a red, i b red, j a blue",
     ),
     case("objects name annotators", OBJECTS, "1 a@x x, 1 4 y, 1 bob y"),
-    case(
-        "empty labels",
-        f'{LABELLED}/i,a,x/i,b,/j,a,"  "/k,,',
-        "i a x",
-        "2 empty labels treated as missing",
-    ),
     refused(f"{LONG}007,ann,x", "'007'", repeats="error", error=BadLabels),
     refused(LABELLED, "no labels"),
     refused(f"{LABELLED}/i,a,/j,a,", "no labels"),
@@ -174,11 +171,6 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.about)
 def test_a_small_table_is_read_or_refused(case: Case) -> None:
     check_case(case)
-
-
-def test_ids_are_preferred_to_texts_and_classes_to_free_text() -> None:
-    found = read(stream(IDS.replace("/", "\n")))
-    assert found.columns == {"item": "task_id", "annotator": "worker", "label": "verdict"}
 
 
 def test_a_gold_label_is_the_label_of_its_item() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from blindfuse import BadFile, BadParameter, files, read
+from tests.support.damaged_files import WIDE
 from tests.support.reader_files import (
     LONG,
     WRITERS,
@@ -26,8 +27,6 @@ from tests.support.reader_files import (
     stream,
     write_file,
 )
-
-WIDE = b"item,ann,bob,cy\ni1,yes,no,yes\n007,no,,no\ni3,yes,yes,\n"
 
 
 def test_patterns_folders_archives_and_several_files_are_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from blindfuse.errors import BadFile
+from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, check_columns
@@ -16,6 +16,7 @@ from blindfuse.responses.column_names import is_known_name, name_of_role
 from blindfuse.responses.detection import SAMPLE_ROWS
 from blindfuse.responses.markers import cell_text
 
+_LINES = "JSON lines"
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escaped surrogate: valid JSON, but text only as one half of a pair."""
@@ -57,7 +58,7 @@ def _open_lines(source: Source) -> Table:
 
     head = decode_head(source).encode()
     sample = list(islice(_parse_lines(source, head), SAMPLE_ROWS))
-    return Table(source, "JSON lines", _table_of(source, sample), load, records)
+    return Table(source, _LINES, _table_of(source, sample), load, records)
 
 
 def _parse_lines(source: Source, data: bytes) -> Iterator[Record]:
@@ -72,6 +73,23 @@ def _parse_lines(source: Source, data: bytes) -> Iterator[Record]:
                 "Write one object per line."
             )
         yield record
+
+
+def refuse_late_fields(table: Table) -> None:
+    """Raise BadFile if objects below the sample have other fields, which no column would hold."""
+    if table.file_type != _LINES:
+        return
+    data = table.source.read().removeprefix(_BOM)
+    try:
+        names = pl.scan_ndjson(data, infer_schema_length=None).collect_schema().names()
+    except pl.exceptions.PolarsError:
+        names = [name for record in _parse_lines(table.source, data) for name in record]
+    late = [name for name in dict.fromkeys(names) if name not in table.columns]
+    if late:
+        raise BadFile(
+            f"{table.name} has the fields {list_names(late)} in none of its first {SAMPLE_ROWS:,} "
+            "objects. Give the first object all fields, with null where a label is missing."
+        )
 
 
 def _open_document(source: Source) -> Table:

@@ -6,6 +6,7 @@ from contextlib import suppress
 import polars as pl
 
 from blindfuse.errors import BadFile, BadParameter
+from blindfuse.readers.json_tables import refuse_late_fields
 from blindfuse.readers.reader import ParsedResponses, plain_labels
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.detection import ColumnOptions, gold_column
@@ -27,6 +28,8 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         raise BadParameter(
             "The labels of a wide table are in its cells: leave out label= and question=."
         )
+    for table in tables:
+        refuse_late_fields(table)
     table, gold = tables[0], gold_column(tables, options.annotators)
     item, candidates = wide_candidates(table, options)
     wanted = [table.columns[0], *filter(None, (item, gold)), *candidates]
