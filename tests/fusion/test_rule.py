@@ -62,18 +62,12 @@ def test_correlated_errors_never_make_it_worse_than_the_vote(kind: str) -> None:
         responses = responses.select_items(np.arange(min(2000, len(truth))))
         truth = truth[: responses.n_items]
         posteriors = fuse(responses).posteriors, vote_posteriors(responses)
-        fused, vote = (_error(found, truth) for found in posteriors)
+        fused, vote = (error_rate(found, truth) for found in posteriors)
         differences.append(fused - vote)
         limits.append(max(0.003, 2 * np.sqrt(vote * (1 - vote) / len(truth))))
     assert np.mean(differences) <= 0
     if kind != "copying":  # copies can outvote all others
         assert np.all(np.array(differences) <= limits)
-
-
-def _error(posteriors: np.ndarray, truth: np.ndarray) -> float:
-    """Share of wrong labels if ties are broken at random."""
-    largest = posteriors == posteriors.max(axis=1, keepdims=True)
-    return float(np.mean(1 - largest[np.arange(len(truth)), truth] / largest.sum(axis=1)))
 
 
 def test_public_crowds_are_never_worse_than_the_vote_and_far_better_on_average(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from blindfuse import Model, Responses, fuse
+from blindfuse import Responses, fuse
 from blindfuse.fusion.evidence import MIN_WEIGHTED, PSEUDO_ITEMS, confirmed_confidence
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -84,15 +84,3 @@ def test_no_worse_than_the_soft_vote(seed: int) -> None:
     soft = np.mean(array.mean(axis=1).argmax(axis=1) != truth)
     assert np.mean(fusion.labels != truth) <= soft + 0.005
     assert fusion.method == "weighted soft vote"
-
-
-def test_new_items_and_saved_models_give_the_same_posteriors(tmp_path: Any) -> None:
-    array, _ = classifiers(5)
-    responses = Responses.from_probabilities(array)
-    fusion = fuse(responses)
-    fusion.save(tmp_path / "model.npz")
-    saved = Model.load(tmp_path / "model.npz")
-    for found in (fusion.predict_proba(responses), saved.posteriors(responses)):
-        np.testing.assert_allclose(found, fusion.posteriors, atol=1e-9)
-    some = Responses.from_probabilities(array[:50])
-    np.testing.assert_allclose(fusion.predict_proba(some), fusion.posteriors[:50], atol=1e-9)

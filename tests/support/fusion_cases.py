@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from blindfuse import Fusion, Responses, Simulation, fuse, simulate
 from blindfuse.simulation import simulate_scores
@@ -89,6 +90,12 @@ def _prior_model(seed: int) -> Case:
     return Case(drawn.responses, {"prior_model": drawn.model})
 
 
+def _probabilities(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    seen = 2 * np.eye(3)[rng.integers(3, size=300)][:, None] + rng.normal(size=(300, 6, 3))
+    return Case(Responses.from_probabilities(softmax(seen, axis=2)))
+
+
 def _ordered(seed: int) -> Case:
     return Case(ordinal_crowd("noise", 400, 12, seed).responses, {"ordered": True})
 
@@ -110,6 +117,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "scores": lambda seed: Case(_scores(seed, 6)),
     "scores of three classes": lambda seed: Case(_scores(seed, 6, 3)),
     "scores of two annotators": lambda seed: Case(_scores(seed, 2, missing=0.0)),
+    "probabilities": _probabilities,
     "clusters": lambda seed: Case(clusters(seed)),
     "two annotators": lambda seed: Case(independent(seed, m=2).responses),
     "one annotator": lambda seed: Case(independent(seed, m=1).responses),
