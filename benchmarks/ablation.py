@@ -6,7 +6,6 @@ functions, after one part was taken out.
 
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
@@ -16,12 +15,12 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import DawidSkene, NotConverged, fuse
+from blindfuse import NotConverged
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.rule import MAJORITY_VOTE, choose_model
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from experiments.calibration_tables import Table, public_tables, tables_with_truth
+from experiments.calibration_tables import Table, tables_with_truth
 from measured_tables import (
     PairedErrors,
     add_to_cache,
@@ -155,60 +154,6 @@ PARTS: dict[str, Rule] = {
     "without the test of information": patched("fusion.rule.Evidence.is_informative", True),
 }
 """The rule, and the rule with one part removed or replaced."""
-
-
-def one_accuracy(counts: Floats) -> Floats:
-    """The crowd has one accuracy for all classes, and its wrong responses spread evenly."""
-    pooled = counts.sum(axis=0)
-    K, accuracy = len(pooled), (np.trace(pooled) + 0.5) / (pooled.sum() + 1)
-    return np.asarray(np.where(np.eye(K, dtype=bool), accuracy, (1 - accuracy) / (K - 1)))
-
-
-PRIORS: dict[str, dict[str, Any]] = {
-    "the learned prior": {},
-    "no skills": {"AnnotatorPrior.skills": lambda self, counts: np.zeros(len(counts))},
-    "one accuracy for all classes": {"_crowd_confusions": one_accuracy},
-    "one accuracy, no skills": {
-        "AnnotatorPrior.skills": lambda self, counts: np.zeros(len(counts)),
-        "_crowd_confusions": one_accuracy,
-    },
-    "all responses count alike": {
-        "AnnotatorPrior.weights": lambda self, counts: np.ones(counts[:, 0].shape)
-    },
-}
-"""The prior of confusion matrices, and functions of its module that are replaced."""
-
-
-def priors() -> Section:
-    """Errors of DawidSkene and fuse with a part of the prior removed, on public tables."""
-    section = Section("Ablation: the prior of confusion matrices, mean error in %", ["prior"])
-    tables = list(public_tables(public_data()))
-    families = list(dict.fromkeys(table.family for table in tables))
-    section.header = ["prior", *families, "mean of families"]
-    for name, replaced in PRIORS.items():
-        with ExitStack() as stack:
-            for target, value in replaced.items():
-                stack.enter_context(patch(f"blindfuse.model.shrinkage.{target}", value))
-            errors = [_prior_errors(table) for table in tables]
-        cells = [
-            np.mean([e for t, e in zip(tables, errors, strict=True) if t.family == family], axis=0)
-            for family in families
-        ]
-        pairs = [*cells, np.mean(cells, axis=0)]
-        section.rows.append([name, *(f"{one:.2f} / {two:.2f}" for one, two in pairs)])
-    section.note = f"DawidSkene / fuse on {len(tables)} tables."
-    return section
-
-
-def _prior_errors(table: Table) -> tuple[float, float]:
-    """Errors of DawidSkene and of fuse, in percent."""
-    responses, truth = table.load()
-    names = np.append(responses.classes.astype(object), [None, None])[truth]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        fits = DawidSkene().fit(responses).labels_, fuse(responses).labels
-    of_model, of_fuse = (float(np.mean((labels != names)[truth >= 0])) for labels in fits)
-    return 100 * of_model, 100 * of_fuse
 
 
 @dataclass(frozen=True)

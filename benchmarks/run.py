@@ -40,7 +40,6 @@ SECTIONS = (
     "never_worse.listed_items",
     "never_worse.depth",
     "ablation.parts",
-    "ablation.priors",
     "awkward_tables.generated",
     "awkward_tables.ties",
     "awkward_tables.no_information",
