@@ -38,7 +38,7 @@ VARIANT_SEED = 0
 MIN_GAIN = 0.05
 """Points that a part must gain on average over families, unless it keeps a table within its
 limit."""
-FITTED = "fitted", "pairs", "dependence", "fit"
+FITTED = "fitted", "pairs", "dependence"
 """What Evidence computes from the fitted model."""
 
 
@@ -132,11 +132,6 @@ def step_weight(evidence: Evidence) -> float:
     return float(evidence.second_subtype.z > 2)
 
 
-def misfit_weight(evidence: Evidence) -> float:
-    """w from the misfit of the pairwise agreement."""
-    return float(np.clip((evidence.fit.misfit - 1) / 2, 0, 1))
-
-
 PARTS: dict[str, Rule] = {
     "the rule": whole_rule,
     "q without one EM iteration": without_one_iteration,
@@ -146,7 +141,6 @@ PARTS: dict[str, Rule] = {
     "w always 0": with_weight(lambda evidence: 0.0),
     "w always 1": with_weight(lambda evidence: 1.0),
     "w a step at z = 2": with_weight(step_weight),
-    "w by the pairwise misfit": with_weight(misfit_weight),
     "without MACE for one-sided sources": without_mace,
     "EM from the vote": em_from_vote,
     "n' without ρ": lambda evidence: whole_rule(evidence, correlation=0.0),

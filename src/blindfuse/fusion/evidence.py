@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
-from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
@@ -191,11 +190,6 @@ class Evidence:
         return find_dependence(self.pairs, self.responses)
 
     @cached_property
-    def fit(self) -> Fit:
-        """How far pairwise agreement deviates from the model."""
-        return measure_fit(self.pairs, self.responses.n_annotators)
-
-    @cached_property
     def second_subtype(self) -> Gain:
         """How much better two latent subtypes per class predict held-out responses than one.
 
@@ -208,7 +202,7 @@ class Evidence:
     @cached_property
     def order_gain(self) -> Gain | None:
         """How much better a model of ordered classes predicts; None if they are not ordered."""
-        if not self.ordered:
+        if not self.ordered or not has_own_matrices(self.responses):
             return None
         by_order = fit_independent(self.threads, OrdinalDawidSkene)
         return held_out_gain(self.sample, by_order, over=fit_independent(self.threads))

@@ -12,6 +12,7 @@ from blindfuse.estimators.base import without_warnings
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.metrics import adjusted_rand_index
+from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
@@ -19,7 +20,7 @@ from blindfuse.responses.alphabet import NO_ANCHOR
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses
 from blindfuse.result import Columns, Paragraph, json_rows, sorted_columns, summarize
-from blindfuse.typing import Array, Codes, Floats, Integers
+from blindfuse.typing import Array, Codes, Floats
 
 MAX_ITEMS = 4_000
 """Items that the curve is computed from; a sample of larger tables."""
@@ -292,20 +293,13 @@ def _candidates(responses: Responses, n_items: int) -> Codes:
 
     From 12 on, K grows in steps of an eighth.
     """
-    largest = int(np.count_nonzero(_counts(responses), axis=1).max(initial=0))
+    largest = int(np.count_nonzero(symbol_counts(responses), axis=1).max(initial=0))
     last = min(2 * largest, n_items // MIN_ITEMS_PER_CLASS)
     values, k = list[int](), 1
     while k < last:
         values.append(k)
         k += 1 if k < 12 else k // 8
     return np.array([*values, last] if last >= 2 else [], dtype=np.intp)
-
-
-def _counts(responses: Responses) -> Integers:
-    """Number of items in every cluster of every run, ``[annotator, symbol]``."""
-    M, R = responses.n_annotators, responses.n_symbols
-    cells = responses.by_item.codes.astype(np.int64) * R + responses.by_item.symbols
-    return np.bincount(cells, minlength=M * R).reshape(M, R)
 
 
 def _halve(responses: Responses, items: Codes, n_symbols: int) -> list[Responses]:
