@@ -38,16 +38,12 @@ def long_columns() -> dict[str, list[Any]]:
 
 
 @every_library
-def test_the_columns_of_crowd_kit_are_a_long_table(library: Any) -> None:
+def test_long_tables_are_detected_and_the_usual_names_need_no_note(library: Any) -> None:
     responses = as_responses(library(long_columns()))
     assert (responses.n_items, responses.n_annotators, responses.n_classes) == (N_ITEMS, 3, 3)
     assert "item = 'task', annotator = 'worker', label = 'label'" in responses.notes[0]
-
-
-@every_library
-def test_the_usual_column_names_need_no_note(library: Any) -> None:
-    columns = dict(zip(("item", "annotator", "label"), long_columns().values(), strict=True))
-    assert Responses.from_frame(library(columns)).notes == ()
+    usual = dict(zip(("item", "annotator", "label"), long_columns().values(), strict=True))
+    assert Responses.from_frame(library(usual)).notes == ()
 
 
 @every_library

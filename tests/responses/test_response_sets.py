@@ -129,6 +129,13 @@ def test_the_table_counts_and_describes_itself() -> None:
         (lambda: ResponseSets.from_long([0], [0], [["a"]], separator=""), BadParameter, "separate"),
         (lambda: ResponseSets.from_long([None], [0], [["a"]]), BadLabels, "Row 0 has no item"),
         (lambda: ResponseSets.from_long([0], [0], [[("a", "b")]]), BadLabels, "cannot be a class"),
+        (
+            lambda: ResponseSets.from_long([0], [0], [{"label": "yes"}]),
+            BadLabels,
+            "'yes' does not say",
+        ),
+        (lambda: ResponseSets.from_long([0], [0], [5]), BadLabels, "row 0: 5 is not a set"),
+        (lambda: ResponseSets.from_long([0], [0], [""]), BadLabels, "No response names a class"),
         (lambda: ResponseSets.from_long([0], [0], [[["a"]]]), BadLabels, "cannot be a label"),
         (
             lambda: ResponseSets.from_indicators([0], [0], [[1]], classes=["a", "b"]),

@@ -28,7 +28,7 @@ from blindfuse.responses.detection import (
     long_columns,
     refuse_comparisons,
 )
-from blindfuse.responses.rows import item_dtype
+from blindfuse.responses.rows import annotator_dtype, item_dtype
 from blindfuse.responses.scalars import key_value, name_key
 from blindfuse.responses.table import Cells
 from blindfuse.responses.values import LabelOptions
@@ -67,6 +67,7 @@ def matrix_cells(
     shape = matrix.shape
     item = _code_lines(items, shape[0], "items", unique)
     annotator = _code_lines(annotators, shape[1], "annotators")
+    columns = annotator.codes.astype(annotator_dtype(shape[1]))
 
     def describe(at: int) -> str:
         row, column = divmod(at, shape[1])
@@ -74,11 +75,12 @@ def matrix_cells(
 
     return Cells(
         item._replace(codes=np.repeat(item.codes, shape[1])),
-        annotator._replace(codes=np.tile(annotator.codes, shape[0])),
+        annotator._replace(codes=np.tile(columns, shape[0])),
         matrix.reshape(-1),
         describe,
         transposed_note(shape[1], shape[0]),
         is_wide=True,
+        is_sorted=len(item.names) == shape[0],
     )
 
 

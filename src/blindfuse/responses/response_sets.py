@@ -22,7 +22,7 @@ from blindfuse.responses.inputs import (
 from blindfuse.responses.notes import count_note, names_note
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Repeats, read_only
-from blindfuse.responses.set_coding import CodedSets, Members, code_sets, join_rows
+from blindfuse.responses.set_coding import CodedSets, Members, code_sets, join_rows, tick
 from blindfuse.responses.table import AnnotationTable, Cells
 from blindfuse.responses.values import LabelOptions
 from blindfuse.typing import Array, Floats, Integers
@@ -136,7 +136,8 @@ class ResponseSets(AnnotationTable):
                 f"{len(names):,} classes, not an array of shape {table.shape}."
             )
         labels = names.tolist()
-        rows = np.fromiter((dict(zip(labels, row, strict=True)) for row in table.tolist()), object)
+        ticks = (dict(zip(labels, map(tick, row), strict=True)) for row in table.tolist())
+        rows = np.fromiter(ticks, dtype=object, count=len(table))
         cells = long_cells(items, annotators, rows, "indicators")
         coded = code_sets(rows.tolist(), LabelOptions(labels), None, row_description)
         payload = {"classes": coded.classes, "members": coded.members}

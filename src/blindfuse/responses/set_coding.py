@@ -136,26 +136,25 @@ def _names_label(value: Any) -> bool:
 
 
 def _ticked(ticks: Mapping[Any, Any]) -> list[Any] | None:
-    """Return the keys of an object whose values say true; None if no value says anything."""
-    values = {key: _tick(value) for key, value in ticks.items()}
-    unclear = [key for key, value in values.items() if value == "unclear"]
+    """Return the keys of an object whose values are true; None if no value is 0 or 1."""
+    unclear = [key for key, value in ticks.items() if value not in (0, 1, None)]
     if unclear:
         raise BadLabels(
             f"{short(ticks[unclear[0]])} does not say whether class {list_names(unclear[:1])} "
             "applies. Use 0 and 1, or true and false, or nothing if it is missing."
         )
-    if values and all(value is None for value in values.values()):
+    if ticks and all(value is None for value in ticks.values()):
         return None
-    return [key for key, value in values.items() if value]
+    return [key for key, value in ticks.items() if value]
 
 
-def _tick(cell: Any) -> bool | str | None:
-    """Return whether a cell says that a class applies; None if it is missing."""
+def tick(cell: Any) -> Any:
+    """Return whether a cell of a column of ticks is one; None if it is missing, else the cell."""
     text = str(cell).strip()
     if not text or is_null(cell) or is_missing_marker(text) or is_missing_marker(text.upper()):
         return None
     value = True if text in ("x", "X") else truth_value(text)
-    return "unclear" if value is None else value
+    return cell if value is None else value
 
 
 # Coding

@@ -40,8 +40,9 @@ class Cells:
     """What annotators reported, in any order: the way from every input to a table.
 
     ``values`` are as the user gave them, or codes. ``describe`` names the place of a value, for
-    errors, ``order`` are the categories that an ordered column has, and ``is_wide`` says that the
-    input had one column per annotator.
+    errors, ``order`` are the categories that an ordered column has, ``is_wide`` says that the input
+    had one column per annotator, and ``is_sorted`` that no item and annotator occur twice and their
+    codes ascend.
     """
 
     items: CodedNames
@@ -51,6 +52,7 @@ class Cells:
     notes: Sequence[str] = ()
     order: Sequence[Any] = ()
     is_wide: bool = False
+    is_sorted: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,9 +121,14 @@ class AnnotationTable:
         if not present.all():
             item, annotator, values = item[present], annotator[present], values[present]
         item = item.astype(item_dtype(len(items)), copy=False)
-        annotator = annotator.astype(annotator_dtype(len(annotators)))
-        rows = sort_by_row_and_code(item, annotator, values, (len(items), len(annotators)))
-        rows, repeated, contradictory = resolve_repeats(rows, repeats)
+        annotator = annotator.astype(annotator_dtype(len(annotators)), copy=not cells.is_sorted)
+        repeated = contradictory = 0
+        if cells.is_sorted:
+            starts = row_starts(np.bincount(item, minlength=len(items)))
+            rows = Rows(starts, annotator, values.copy())
+        else:
+            rows = sort_by_row_and_code(item, annotator, values, (len(items), len(annotators)))
+            rows, repeated, contradictory = resolve_repeats(rows, repeats)
         if repeated and repeats == "error":
             at = int(np.argmax(np.bincount(item) > np.diff(rows.starts)))
             who = int(np.argmax(np.bincount(annotator[item == at]) > 1))
