@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from blindfuse import Responses
-from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
+from blindfuse.errors import BlindfuseError
 from blindfuse.responses.alphabet import IDENTITY, NO_RESPONSE
 from blindfuse.responses.canonical import canonicalize
 from blindfuse.simulation import simulate_scores
@@ -187,6 +187,10 @@ UNEVEN = np.array([[[0.5, 0.5], [0.5, 0.4]]])
 SCORES: Any = Responses.from_scores
 PROBABILITIES: Any = Responses.from_probabilities
 THREE = Responses.from_matrix([[0, 1, 2]])
+RATED = Responses.from_scores([0, 1, 2], [0, 0, 0], [1, 5, 9])
+SPARSE = Responses.from_codes(
+    *np.zeros((3, 1), int), items=range(30_000), annotators=range(10_000), classes=[0, 1]
+)
 BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: SCORES([0, 1], [0, 0], ["7", "high"]), "not a number"),
     (lambda: SCORES([0, 1], [0, 0], [1.0, np.inf]), "finite"),
@@ -217,6 +221,10 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: THREE.with_anchor(["n", "y"], [[1, 0]]), r"\(3, 2\)"),
     (lambda: THREE.with_anchor(["n", "y"], [[1, -1]] * 3), "negative"),
     (lambda: replace(scores(0, 1), anchor=IDENTITY), "identity|symbols"),
+    (lambda: RATED.recoded(RATED.annotators, RATED.classes, np.array([1, 5])), "symbol 9"),
+    (lambda: SPARSE.with_abstentions(), "sparse crowd"),
+    (lambda: scores().concatenated(clusters()), "'order' and 'none' cannot be joined"),
+    (lambda: clusters().concatenated(Responses.from_clusters([[0, 1]], classes=2)), "same classes"),
 ]
 
 
@@ -226,30 +234,3 @@ def test_bad_input_gets_an_error_that_says_what_is_wrong(
 ) -> None:
     with pytest.raises(BlindfuseError, match=message):
         make()
-
-
-def test_unknown_symbols_are_refused_by_name() -> None:
-    table = Responses.from_scores([0, 1, 2], [0, 0, 0], [1, 5, 9])
-    with pytest.raises(BadLabels, match="symbol 9"):
-        table.recoded(table.annotators, table.classes, np.array([1, 5]))
-
-
-def test_an_annotator_on_another_scale_gets_a_remark() -> None:
-    rng = np.random.default_rng(0)
-    values = np.concatenate([rng.uniform(0, 100, 950), rng.uniform(0, 1, 50)])
-    judges = np.repeat(["a", "b"], [950, 50])
-    responses = Responses.from_scores(np.arange(1000), judges, values)
-    assert any("'b'" in remark for remark in responses.remarks)
-
-
-def test_too_many_cells_are_refused() -> None:
-    huge = Responses.from_codes(
-        np.zeros(1, int),
-        np.zeros(1, int),
-        np.zeros(1, int),
-        items=np.arange(30_000),
-        annotators=np.arange(10_000),
-        classes=[0, 1],
-    )
-    with pytest.raises(BadParameter, match="sparse crowd"):
-        huge.with_abstentions()
