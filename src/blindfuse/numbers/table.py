@@ -9,14 +9,7 @@ import numpy as np
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.responses import frames
 from blindfuse.responses.detection import ColumnOptions, detect_column, is_long
-from blindfuse.responses.inputs import (
-    Names,
-    Values,
-    long_cells,
-    matrix_cells,
-    read_long,
-    read_wide,
-)
+from blindfuse.responses.inputs import Names, Values, long_cells, matrix_cells, read_long, read_wide
 from blindfuse.responses.rows import NumberRepeats, Rows, read_only, row_of_entry
 from blindfuse.responses.scalars import as_floats, missing_number_note
 from blindfuse.responses.table import AnnotationTable, Cells

@@ -11,14 +11,7 @@ from blindfuse.errors import BadLabels, BadParameter, counted
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_values, check_classes
 from blindfuse.responses.detection import ColumnOptions, require_column
-from blindfuse.responses.inputs import (
-    Names,
-    Values,
-    label_options,
-    long_cells,
-    read_frame,
-    row_description,
-)
+from blindfuse.responses.inputs import Names, Values, label_options, long_cells, read_frame
 from blindfuse.responses.notes import count_note, names_note
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Repeats, read_only
@@ -139,7 +132,7 @@ class ResponseSets(AnnotationTable):
         ticks = (dict(zip(labels, map(tick, row), strict=True)) for row in table.tolist())
         rows = np.fromiter(ticks, dtype=object, count=len(table))
         cells = long_cells(items, annotators, rows, "indicators")
-        coded = code_sets(rows.tolist(), LabelOptions(labels), None, row_description)
+        coded = code_sets(rows.tolist(), LabelOptions(labels), None, cells.describe)
         payload = {"classes": coded.classes, "members": coded.members}
         return cls.collect(cells, coded.codes, repeats, coded.notes, **payload)
 
