@@ -15,7 +15,7 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (850, 8),
+    ".": (835, 8),
     "auditing": (1_215, 9),
     "cli": (2_596, 21),
     "comparisons": (1_768, 14),
