@@ -14,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import blindfuse
 from blindfuse.kernels import compilation as kernel_cache
@@ -28,13 +29,14 @@ def double(numbers: Any) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The only cache folder, which is empty; messages are logged and sources read again."""
-    monkeypatch.setattr(kernel_cache, "_folders", lambda: [tmp_path])
-    for cached in (kernel_cache._log_once, kernel_cache._stamp):
-        cached.cache_clear()
-    yield tmp_path
-    for cached in (kernel_cache._log_once, kernel_cache._stamp):
-        cached.cache_clear()
+    """The cache folder, which is empty; messages are logged and sources read again."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    cached = kernel_cache.kernel_folder, kernel_cache.source_hash, kernel_cache._log_once
+    for function in cached:
+        function.cache_clear()
+    yield kernel_cache.kernel_folder()
+    for function in cached:
+        function.cache_clear()
 
 
 def compilations() -> int:
@@ -49,29 +51,39 @@ def test_machine_code_is_kept_and_compiling_is_logged_once(
 ) -> None:
     with caplog.at_level(logging.INFO, "blindfuse"):
         assert [compilations(), compilations()] == [1, 0]
-        [path] = folder.iterdir()
-        path.unlink()
+        for path in folder.iterdir():
+            path.unlink()
         assert compilations() == 1
     assert caplog.messages == [kernel_cache.COMPILING]
 
 
+@pytest.mark.parametrize("suffix", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize(
     "damaged",
     [
         lambda content: bytes(len(content)),
         lambda content: b"",
         lambda content: content[: len(content) // 2],
-        lambda content: content[:12] + np.random.default_rng(0).bytes(len(content)),
-        lambda content: content[:12] + b"\x80\x04N.",  # a valid pickle of something else
+        lambda content: np.random.default_rng(0).bytes(len(content)),
+        lambda content: b"\x80\x04N.",  # a valid pickle of something else
     ],
     ids=["zeros", "empty", "truncated", "random", "another object"],
 )
 def test_a_damaged_file_is_compiled_again_and_replaced(
-    folder: Path, damaged: Callable[[bytes], bytes]
+    folder: Path, suffix: str, damaged: Callable[[bytes], bytes]
 ) -> None:
     compilations()
-    [path] = folder.iterdir()
+    [path] = folder.glob(suffix)
     path.write_bytes(damaged(path.read_bytes()))
+    assert [compilations(), compilations()] == [1, 0]
+
+
+def test_a_file_of_another_signature_is_compiled_again(folder: Path) -> None:
+    """As two processes leave it that write an index at once."""
+    compilations()
+    [path] = folder.glob("*.nbc")
+    kernel(double)(np.ones(5))
+    path.write_bytes(next(other for other in folder.glob("*.nbc") if other != path).read_bytes())
     assert [compilations(), compilations()] == [1, 0]
 
 
@@ -83,19 +95,19 @@ def test_files_of_other_sources_or_of_another_numba_are_compiled_again(
     for text, version in (("one", "0.0.1"), ("two", "0.0.1"), ("two", "0.0.2")):
         (sources / "other.py").write_text(text)
         monkeypatch.setattr(numba, "__version__", version)
-        kernel_cache._stamp.cache_clear()
+        kernel_cache.source_hash.cache_clear()
         assert [compilations(), compilations()] == [1, 0]
-    assert len(list(folder.iterdir())) == 1  # a new version replaces the old file
+    assert len(list(folder.iterdir())) == 2  # a new version replaces the old files
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
 def test_a_folder_that_cannot_be_written_is_reported_once(
     folder: Path, code: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(path: Path, content: bytes) -> None:
-        raise OSError(code, os.strerror(code), str(path))
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code), str(folder))
 
-    monkeypatch.setattr(kernel_cache, "write_atomically", refuse)
+    monkeypatch.setattr(IndexDataCacheFile, "save", refuse)
     with caplog.at_level(logging.WARNING, "blindfuse"):
         assert [compilations(), compilations()] == [1, 1]
     [message] = caplog.messages
@@ -103,34 +115,47 @@ def test_a_folder_that_cannot_be_written_is_reported_once(
     assert "Set NUMBA_CACHE_DIR" in message
 
 
-def test_without_a_home_folder_only_the_package_is_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setenv("BLINDFUSE_CACHE", "~/.cache")
-    assert kernel_cache._folders() == [kernel_cache.SOURCES / "__pycache__"]
-
-
-def test_processes_that_compile_at_once_keep_every_signature(tmp_path: Path) -> None:
+def test_processes_that_compile_at_once_leave_a_cache_that_works(tmp_path: Path) -> None:
     program = (
         "import sys, numpy as np\n"
-        "from blindfuse.kernels import compilation as cache\n"
         "from blindfuse.kernels.compilation import kernel\n"
         "@kernel\n"
         "def total(numbers): return numbers.sum()\n"
         "assert total(np.array([1, 3, 2], sys.argv[1])) == 6\n"
-        "print(cache.usage.compiled)"
     )
-    types = ["int8", "int16"] * 2
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        processes = [
+            subprocess.Popen([sys.executable, "-c", program, dtype], env=environment)
+            for dtype in ["int8", "int16"] * 2
+        ]
+        assert [process.wait() for process in processes] == [0] * 4
 
-    def start(dtype: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-c", program, dtype]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
-    for compiled in (None, "0\n"):
-        processes = [start(dtype) for dtype in types]
-        output = [process.communicate()[0] for process in processes]
-        assert all(process.returncode == 0 for process in processes)
-        assert compiled is None or output == [compiled] * len(types)
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_the_cache_is_in_the_package_or_else_in_the_folder_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_writable: bool
+) -> None:
+    sources, user = tmp_path / "kernels", tmp_path / "user"
+    monkeypatch.setattr(kernel_cache, "SOURCES", sources)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("BLINDFUSE_CACHE", str(user))
+    if not is_writable:
+        sources.write_text("a file in place of the folder")
+    found = kernel_cache.kernel_folder.__wrapped__()
+    assert found.parent == (sources / "__pycache__" if is_writable else user)
+    assert found.is_dir()
+
+
+def test_without_a_home_folder_only_the_package_is_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kernel_cache, "SOURCES", Path("/dev/null"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("BLINDFUSE_CACHE", "~/.cache")
+    assert kernel_cache.kernel_folder.__wrapped__().is_relative_to("/dev/null")
+    assert not list(tmp_path.iterdir())
 
 
 def interpreter_for_everyone() -> str:

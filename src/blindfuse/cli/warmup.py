@@ -28,7 +28,7 @@ def warmup_command(quiet: bool) -> None:
     works for all users of this machine type who can read the folder.
     """
     from blindfuse.cli.screen import Screen
-    from blindfuse.kernels.compilation import usage
+    from blindfuse.kernels.compilation import kernel_folder, usage
 
     screen, started = Screen(quiet=quiet), perf_counter()
     with screen.progress() as step:
@@ -40,7 +40,7 @@ def warmup_command(quiet: bool) -> None:
     compiled = usage.compiled
     count = f"Compiled {counted(compiled, 'kernel')}" if compiled else "Found all kernels"
     seconds = perf_counter() - started
-    screen.show(f"{count} in {seconds:.0f} s; kept in {usage.folder}.")
+    screen.show(f"{count} in {seconds:.0f} s; kept in {kernel_folder()}.")
 
 
 def _fuse_tables(n_items: int) -> None:

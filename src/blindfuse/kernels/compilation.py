@@ -1,18 +1,16 @@
 """Decorators that compile kernels, instructions that Numba does not offer, and the cache on disk.
 
-Numba's own cache has an index, and processes that write it at once can name the wrong file
-(numba#4807): of twelve times that four processes started at once, one left a kernel that could not
-be called. A truncated file is an error there (numba#10434). Here each signature has a file of its
-own, and a file that cannot be used, or that belongs to another source, Numba or Python, counts as
-absent. Where no folder is writable, every run compiles, and says so once.
+The cache is Numba's, in a folder of ours. Its files can be damaged (numba#10434), and processes
+that write an index at once can name the wrong file in it (numba#4807): of twelve times that four
+processes started at once, one left a kernel that could not be called. Such files count as absent
+here. Where no folder is writable, every run compiles, and says so once.
 """
 
 import hashlib
 import logging
 import os
-import pickle
-import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,12 +20,10 @@ import numba
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.extending import intrinsic
 
-from blindfuse.files import cache_folder, write_atomically
+from blindfuse.files import cache_folder
 
 logger = logging.getLogger("blindfuse")
 
@@ -45,85 +41,90 @@ FAST_MATH = {"reassoc", "contract", "nsz"}
 
 @dataclass
 class CacheUsage:
-    """What this process compiled, the folder of the last kernel, and why one was not kept."""
+    """How many kernels this process compiled, and why one was not kept."""
 
     compiled: int = 0
-    folder: Path | None = None
     problem: str = ""
 
 
 usage = CacheUsage()
 
 
-class KernelCache(NullCache):
-    """The machine code of one kernel, one file per signature and processor."""
+@cache
+def kernel_folder() -> Path:
+    """Return the folder of the cache: the first that exists or can be created.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code for a signature, or None if it has to be compiled."""
-        target_context.refresh()
-        name, stamp = self._file_name(sig, target_context.codegen()), _stamp()
-        for folder in _folders():
-            try:
-                content = (folder / name).read_bytes()
-                if content.startswith(stamp):
-                    reduced = pickle.loads(content[len(stamp) :])
-                    usage.folder = folder
-                    return CompileResult._rebuild(target_context, *reduced)
-            except Exception:  # unpickling and LLVM have no common base error
-                continue
-        _log_once(logging.INFO, COMPILING)
-        return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the machine code of a signature in the first folder that accepts it."""
-        usage.compiled += 1
-        name, content = self._file_name(sig, data.codegen), _stamp() + dumps(data._reduce())
-        problems = []
-        for folder in _folders():
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(folder / name, content)
-                usage.folder = folder
-                return
-            except OSError as error:
-                problems.append(error.strerror or str(error))
-        usage.problem = NOT_KEPT.format(reason=problems[0])
-        _log_once(logging.WARNING, usage.problem)
-
-    def _file_name(self, sig: Any, codegen: Any) -> str:
-        return f"{self._name}.{_digest(repr((sig, codegen.magic_tuple())).encode()).hex()}.kernel"
-
-
-def _folders() -> list[Path]:
-    """Return the folders to read from and to write to, in this order.
-
-    NUMBA_CACHE_DIR replaces the others, so that a test or a benchmark can start without a cache.
+    NUMBA_CACHE_DIR replaces the others. A folder that an administrator filled is used by everyone.
     """
-    name = f"kernels-{_digest(os.fsencode(SOURCES)).hex()}"
+    name = f"kernels-{hashlib.blake2b(os.fsencode(SOURCES), digest_size=12).hexdigest()}"
     chosen: str = getattr(config, "CACHE_DIR", "")
-    if chosen:
-        return [Path(chosen).absolute() / name]
-    folders = [SOURCES / "__pycache__", cache_folder() / name]
-    return [folder for folder in folders if folder.is_absolute()]  # no "~" without a home folder
+    parents = [Path(chosen).absolute()] if chosen else [SOURCES / "__pycache__", cache_folder()]
+    folders = [parent / name for parent in parents]
+    for folder in filter(Path.is_absolute, folders):  # not "~", without a home folder
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder
+    return folders[0]
 
 
 @cache
-def _stamp() -> bytes:
-    """Return a hash of all that machine code depends on; its files begin with it."""
+def source_hash() -> bytes:
+    """Return a hash of the sources of all kernels."""
     sources = (path.read_bytes() for path in sorted(SOURCES.glob("*.py")))
-    return _digest(b"".join([numba.__version__.encode(), sys.version.encode(), *sources]))
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=12).digest()
+    return hashlib.blake2b(b"".join(sources)).digest()
 
 
 @cache
 def _log_once(level: int, message: str) -> None:
     logger.log(level, message)
+
+
+class _Locator(_CacheLocator):
+    """Tells Numba where the cache is, and by what to recognise outdated kernels."""
+
+    def get_cache_path(self) -> str:
+        return str(kernel_folder())
+
+    def get_source_stamp(self) -> bytes:
+        return source_hash()
+
+    def get_disambiguator(self) -> str:
+        return ""
+
+    @classmethod
+    def from_function(cls, function: Any, path: str) -> "_Locator":
+        return cls()
+
+
+class _CompiledKernels(CompileResultCacheImpl):
+    _locator_classes = [_Locator]  # type: ignore[list-item]  # noqa: RUF012
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache of one kernel, in which files that cannot be used count as absent."""
+
+    _impl_class = _CompiledKernels
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the machine code for a signature, or None if it has to be compiled."""
+        try:
+            result = super().load_overload(sig, target_context)
+            if result is not None and result.signature.args == sig:
+                return result
+        except Exception:  # unpickling and LLVM have no common base error
+            with suppress(OSError):
+                self.flush()  # or the index could not be written either
+        _log_once(logging.INFO, COMPILING)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code of a signature, if the folder accepts it."""
+        usage.compiled += 1
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            usage.problem = NOT_KEPT.format(reason=error.strerror or error)
+            _log_once(logging.WARNING, usage.problem)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
