@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from blindfuse import (
     KOS,
@@ -23,19 +22,11 @@ from blindfuse import (
     ZeroBasedSkill,
     simulate,
 )
-from blindfuse.estimators.baselines.pairs import gram_matrix
 from blindfuse.metrics import confusion_error, error_rate
 from tests.conftest import Crowds
 from tests.estimators.crowds import crowd, crowd_with_adversaries, one_coin_matrix
 
 pytestmark = pytest.mark.filterwarnings("ignore::blindfuse.NotConverged")
-
-
-@pytest.mark.parametrize("filled", [0.01, 0.3, 1.0])
-def test_the_gram_matrix_is_the_same_dense_and_sparse(filled: float) -> None:
-    rng = np.random.default_rng(0)
-    dense = rng.choice([-1.0, 1.0], size=(45_000, 12)) * (rng.random((45_000, 12)) < filled)
-    np.testing.assert_array_equal(gram_matrix(csr_array(dense)), dense.T @ dense)
 
 
 @pytest.mark.parametrize("seed", range(4))

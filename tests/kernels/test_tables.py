@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blindfuse import simulate
-from blindfuse.diagnostics import pairs
+from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.kernels.tables import factorize_hashes, factorize_integers
 
 
@@ -22,16 +22,12 @@ def test_codes_are_in_order_of_appearance(size: int, offset: int, spread: int) -
         assert codes.dtype == np.int32
 
 
-@pytest.mark.parametrize("are_cheaper", [True, False])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_pairs_are_counted_with_and_without_bits(
-    are_cheaper: bool, missing: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_are_counted(missing: float) -> None:
     table = simulate(700, 9, 3, np.random.default_rng(0), missing=missing).responses
-    monkeypatch.setattr(pairs, "_bits_are_cheaper", lambda _: are_cheaper)
     one_hot: Any = table.matrix()[:, :, None] == np.arange(3)
     expected = np.einsum("nia,njb->iajb", one_hot.astype(int), one_hot)
-    counts = pairs.count_pairs(table).counts
+    counts = count_pairs(table).counts
     for i in range(9):
         np.testing.assert_array_equal(counts[i, :, i + 1 :], expected[i, :, i + 1 :])
         assert not counts[i, :, : i + 1].any()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.counts import add_pair_counts, add_pair_counts_by_bits
+from blindfuse.kernels.counts import add_pair_counts
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
@@ -106,15 +106,7 @@ def count_pairs(responses: Responses) -> PairCounts:
         table = table.select_annotators(counted)
     M = table.n_annotators
     counts = np.zeros((M * R, M * R), dtype=np.int32)
-    count = add_pair_counts_by_bits if _bits_are_cheaper(table) else add_pair_counts
-    count(*table.by_item, R, counts)
+    add_pair_counts(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[counted].astype(float)
     return PairCounts(counted, n_responses, counts.reshape(M, R, M, R))
-
-
-def _bits_are_cheaper(responses: Responses) -> bool:
-    """Whether bits of all annotators and symbols cost less than the pairs of every item."""
-    pairs = float(np.sum(responses.responses_per_item.astype(float) ** 2)) / 2
-    all_pairs = (responses.n_annotators * responses.n_symbols) ** 2 / 2
-    return responses.n_items / 64 * all_pairs < pairs

@@ -15,8 +15,8 @@ from blindfuse.estimators.base import (
     fixed_prior,
 )
 from blindfuse.kernels.glad import glad_posteriors, glad_step
-from blindfuse.kernels.threads import map_threads
-from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, safe_log
+from blindfuse.kernels.threads import MIN_ITEMS_PER_THREAD, map_threads
+from blindfuse.model.posteriors import safe_log
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
 from blindfuse.responses.table import gold_codes
@@ -135,7 +135,6 @@ class GLAD(Estimator):
             lambda begin, end: glad_posteriors(*responses.by_item, begin, end, *model, posteriors),
             responses.n_items,
             self.threads,
-            MIN_ITEMS_PER_THREAD,
         )
         return posteriors, float(sum(log_likelihoods))
 

@@ -73,21 +73,21 @@ def argmax_rows(posteriors, first, last, codes):
 @kernel
 def model_posteriors(
     starts, annotators, symbols, first, last, confusions, prior, log_confusions, log_prior,
-    weights, exponents, factors, posteriors, counts, totals,
+    weights, posteriors, counts, totals, exponents, factors,
 ):  # fmt: skip
-    """Compute posteriors by a model, (20) and (26): fill ``posteriors``, or add them up.
+    """Compute posteriors by a model, (20) and (26).
 
-    They are stored in ``posteriors[item − first, class]``, unless it is empty, or else multiplied
-    by ``weights[item − first]`` and added to ``counts`` and ``totals``. The likelihood of an item
-    is exp(``exponents``) · ``factors[item − first]``. A product of up to MAX_FACTORS responses
-    cannot underflow, and saves one exponential per class; the logarithms of the model serve items
-    with more. All is in one function, because Numba would count references to the arguments of a
-    function with branches, in each call.
+    They are stored in ``posteriors[item, class]``, unless it is empty, or else multiplied by
+    ``weights[item]``, one each if it is empty, and added to ``counts`` and ``totals``. The
+    likelihood of an item is exp(``exponents``) · ``factors[item − first]``. A product of up to
+    MAX_FACTORS responses cannot underflow, and saves one exponential per class; the logarithms of
+    the model serve items with more. All is in one function, because Numba would count references
+    to the arguments of a function with branches, in each call.
     """
     R, L, K = np.uint64(confusions.shape[1]), np.uint64(prior.size), np.uint64(posteriors.shape[1])
     row, adds = np.empty(prior.size), len(posteriors) == 0
     for n in range(first, last):
-        begin, end, at = np.uint64(starts[n]), np.uint64(starts[n + 1]), np.uint64(n - first)
+        begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
         exponent = factor = 0.0
         if end - begin <= np.uint64(MAX_FACTORS):
             for k in range(ZERO, L, WIDTH):
@@ -110,9 +110,10 @@ def model_posteriors(
             for k in range(L):
                 row[k] = math.exp(row[k] - exponent)
                 factor += row[k]
-        exponents[at], factors[at] = exponent, factor
+        exponents[n - first], factors[n - first] = exponent, factor
         if adds:
-            scale = filled(weights[at] / factor, LANES)
+            weight = weights[n] if weights.size > 0 else 1.0
+            scale = filled(weight / factor, LANES)
             for k in range(ZERO, L, WIDTH):
                 posterior = load(row, k, LANES) * scale
                 for response in range(begin, end):
@@ -121,16 +122,19 @@ def model_posteriors(
                 store(totals, k, load(totals, k, LANES) + posterior)
         else:
             for k in range(K):
-                posteriors[at, k] = row[k] / factor
+                posteriors[n, k] = row[k] / factor
 
 
 @kernel
 def posterior_counts(starts, annotators, symbols, first, last, posteriors, counts, totals):
-    """Add up given ``posteriors[item − first, class]`` to ``counts`` and ``totals``."""
-    R, L = np.uint64(counts.shape[1]), np.uint64(totals.size)
+    """Add up given ``posteriors[item, class]`` to ``counts`` and ``totals``."""
+    R, L, K = np.uint64(counts.shape[1]), np.uint64(totals.size), np.uint64(posteriors.shape[1])
+    row = np.zeros(totals.size)
     for n in range(first, last):
+        for k in range(K):
+            row[k] = posteriors[n, k]
         for k in range(ZERO, L, WIDTH):
-            posterior = load(posteriors, np.uint64(n - first) * L + k, LANES)
+            posterior = load(row, k, LANES)
             for response in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
                 at = np.uint64(annotators[response]) * R + np.uint64(symbols[response])
                 store(counts, at * L + k, load(counts, at * L + k, LANES) + posterior)

@@ -17,6 +17,8 @@ Result = TypeVar("Result")
 
 MAX_POOL_THREADS = 256
 """Upper limit of the thread pool, which starts threads only when they are needed."""
+MIN_ITEMS_PER_THREAD = 8_000
+"""With fewer items per thread, starting the thread costs more than it saves."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -46,7 +48,10 @@ def split_range(total: int, threads: int, min_block: int) -> list[range]:
 
 
 def map_threads(
-    work: Callable[[int, int], Result], total: int, threads: int | None, min_block: int
+    work: Callable[[int, int], Result],
+    total: int,
+    threads: int | None,
+    min_block: int = MIN_ITEMS_PER_THREAD,
 ) -> list[Result]:
     """Call ``work(begin, end)`` on blocks of ``range(total)``, one per thread; results in order.
 

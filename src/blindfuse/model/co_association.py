@@ -4,11 +4,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
+from blindfuse.model.anchored_votes import KMEANS_ITERATIONS
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 
-KMEANS_ITERATIONS = 100
-"""Maximum number of iterations of k-means."""
 KMEANS_STARTS = 10
 """Number of starts of k-means, of which the best is kept."""
 MAX_KMEANS_ITEMS = 20_000

@@ -2,8 +2,8 @@
 
 The responses of half of the annotators to an item have at most a few thousand combinations, whose
 joint probabilities are looked up in a table. With items sorted by the code of the first half, an
-item costs one look-up, one product and one sum per class. Without this, Dawid–Skene on 10⁶ items
-with ten annotators takes twice as long.
+item costs one look-up, one product and one sum per class. Without this, Dawid–Skene with ten
+annotators and five classes takes 1.6 times as long on 10⁵ items, and 2.7 times on 10⁶.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,8 @@ from blindfuse.typing import Array, Codes, Floats
 
 MAX_CODES = 4096
 """Codes of a half: a table of this size stays in the second-level cache."""
-MIN_ITEMS, MIN_ITEMS_PER_CODE = 5_000, 8
+MIN_ITEMS_PER_CODE = 8
 """With fewer items, computing the tables takes longer than they save."""
-MIN_PATTERNS_PER_THREAD = 8_000
-"""With fewer patterns per thread, starting the thread costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +35,6 @@ class Halves:
         its symbol, to the base of the number of symbols.
     starts ``[code]``, seconds ``[pattern]``
         the first pattern with each code of the first half, and the codes of the second half.
-    order, firsts ``[pattern]``
-        items sorted by pattern, and the position there of the first item of each pattern.
     sizes ``[pattern]``
         the number of items of each pattern.
     """
@@ -46,34 +42,29 @@ class Halves:
     halves: list[Codes]
     starts: Codes
     seconds: Array
-    order: Codes
-    firsts: Codes
     sizes: Floats
     n_symbols: int
 
     def expected_counts(
-        self, confusions: Floats, prior: Floats, threads: int | None, sizes: Floats | None
+        self, confusions: Floats, prior: Floats, threads: int | None
     ) -> tuple[Floats, float]:
         """Return the expected counts ``[annotator, reported, true]``, and the log-likelihood.
 
-        Both are by a model that has no zeros. ``sizes[item]`` are the weights of the items.
+        Both are by a model that has no zeros.
         """
         K = len(prior)
         first, second = (self._joint(confusions[half]) for half in self.halves)
         tables = padded(first * prior, LANES), padded(second, LANES)
-        weights = self.sizes
-        if sizes is not None:
-            weights = np.add.reduceat(sizes[self.order], self.firsts)
 
         def sum_block(begin: int, end: int) -> tuple[list[Floats], float]:
             codes = np.searchsorted(self.starts[:-1], (begin, end))
             begin, end = self.starts[codes]
             factors, sums = np.empty(end - begin), [np.zeros_like(table) for table in tables]
-            half_counts(self.starts, self.seconds, *codes, weights, *tables, *sums, factors)
-            log_likelihood = np.einsum("p,p->", weights[begin:end], np.log(factors))
+            half_counts(self.starts, self.seconds, *codes, self.sizes, *tables, *sums, factors)
+            log_likelihood = np.einsum("p,p->", self.sizes[begin:end], np.log(factors))
             return sums, float(log_likelihood)
 
-        blocks = map_threads(sum_block, len(self.seconds), threads, MIN_PATTERNS_PER_THREAD)
+        blocks = map_threads(sum_block, len(self.seconds), threads)
         counts = np.empty_like(confusions)
         for at, half in enumerate(self.halves):
             table = tables[at] * reduce(np.add, (sums[at] for sums, _ in blocks))
@@ -103,7 +94,7 @@ _halves: WeakKeyDictionary[Responses, Halves] = WeakKeyDictionary()
 def halve(responses: Responses, n_classes: int) -> Halves | None:
     """Return the halves, kept as long as the responses; None if they save nothing."""
     N, M, R = responses.n_items, responses.n_annotators, responses.n_symbols
-    is_large = N >= MIN_ITEMS and min(MAX_CODES, N // MIN_ITEMS_PER_CODE) >= R ** -(-M // 2)
+    is_large = min(MAX_CODES, N // MIN_ITEMS_PER_CODE) >= R ** -(-M // 2)
     if not is_large or M < 3 or n_classes > LANES or not responses.is_complete:
         return None
     if responses not in _halves:
@@ -116,15 +107,10 @@ def _halve(responses: Responses) -> Halves:
     halves = np.array_split(np.arange(matrix.shape[1]), 2)
     first, second = (_codes(matrix[:, half], R) for half in halves)
     n_second = R ** len(halves[1])
-    keys = first * n_second + second
-    order = np.argsort(keys)
-    keys = keys[order]
-    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    distinct = keys[firsts]
+    distinct, sizes = np.unique(first * n_second + second, return_counts=True)
     starts = np.searchsorted(distinct, np.arange(R ** len(halves[0]) + 1) * n_second)
     seconds = (distinct % n_second).astype(np.int16)
-    sizes = np.diff(firsts, append=len(keys)).astype(float)
-    return Halves(halves, starts, seconds, order, firsts, sizes, R)
+    return Halves(halves, starts, seconds, sizes.astype(float), R)
 
 
 def _codes(matrix: Array, n_symbols: int) -> Array:

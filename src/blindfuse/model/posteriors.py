@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -28,11 +27,10 @@ from blindfuse.model.halves import halve
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 
-MIN_ITEMS_PER_THREAD = 8_000
-"""With fewer items per thread, starting the thread costs more than it saves."""
-
 BLOCK_ITEMS = 16_384
-"""Items whose posteriors and likelihoods are held at once."""
+"""Items whose likelihoods are held at once."""
+NO_WEIGHTS = np.empty(0)
+"""Every item counts once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +82,8 @@ def _vote_units(responses: Responses, threads: int | None, rule: ScoreRule | Non
     votes = weighted_votes(responses, threads=threads)
     if not responses.is_plain:
         votes = np.round(votes, 9)  # so that ties of sums are ties
-    _map_items(lambda *block: kernels.vote_units(votes, *block), responses.n_items, threads)
+    map_threads(lambda *block: kernels.vote_units(votes, *block), responses.n_items, threads)
     return votes
-
-
-def _map_items(work: Callable[[int, int], Any], n_items: int, threads: int | None) -> list[Any]:
-    """Call ``work(first, last)`` on one block of items per thread; results in order."""
-    return map_threads(work, n_items, threads, MIN_ITEMS_PER_THREAD)
 
 
 def count_votes(
@@ -138,7 +131,7 @@ def weighted_votes(
     factors = np.ascontiguousarray(given, dtype=float)
     check_shape(factors, "weights", (responses.n_annotators,))
     votes = np.zeros((responses.n_items, responses.n_classes))
-    _map_items(
+    map_threads(
         lambda *block: kernels.item_votes(*responses.by_item, *block, factors, votes),
         responses.n_items,
         threads,
@@ -171,7 +164,7 @@ def most_likely(posteriors: Floats) -> Codes:
     """Return the most probable class of each item, ``[item]``; ties go to the first class."""
     check_shape(posteriors, "posteriors", (len(posteriors), max(1, np.shape(posteriors)[-1])))
     rows, codes = np.ascontiguousarray(posteriors, dtype=float), np.empty(len(posteriors), np.intp)
-    _map_items(lambda *block: kernels.argmax_rows(rows, *block, codes), len(rows), None)
+    map_threads(lambda *block: kernels.argmax_rows(rows, *block, codes), len(rows), None)
     return codes
 
 
@@ -181,12 +174,10 @@ def count_posteriors(
     """Return the expected counts under given posteriors ``[item, class]``."""
     L = np.shape(posteriors)[-1]
     check_shape(posteriors, "posteriors", (responses.n_items, L))
+    rows = np.ascontiguousarray(posteriors, dtype=float)
 
-    def add_items(first: int, last: int, counts: Floats, totals: Floats) -> float:
-        for begin in range(first, last, BLOCK_ITEMS):
-            end = min(begin + BLOCK_ITEMS, last)
-            rows = padded(posteriors[begin:end], LANES)
-            kernels.posterior_counts(*responses.by_item, begin, end, rows, counts, totals)
+    def add_items(first: int, last: int, *sums: Floats) -> float:
+        kernels.posterior_counts(*responses.by_item, first, last, rows, *sums)
         return 0.0
 
     return _sum_over_items(responses, L, threads, add_items)
@@ -201,13 +192,12 @@ def compute_posteriors(
     """
     _check_parameters(responses, confusions, prior)
     posteriors = np.empty((responses.n_items, len(prior)))
-    tables = _model_tables(responses, confusions, prior)
+    tables, no_sums = _model_tables(responses, confusions, prior), (np.empty((0, 0, 0)), NO_WEIGHTS)
 
     def fill(first: int, last: int) -> float:
-        add_up = np.empty((0, 0, 0)), np.empty(0)
-        return _run_model(responses, first, last, tables, None, posteriors[first:last], *add_up)
+        return _run_model(responses, first, last, tables, NO_WEIGHTS, posteriors, *no_sums)
 
-    return posteriors, float(sum(_map_items(fill, responses.n_items, threads)))
+    return posteriors, sum(map_threads(fill, responses.n_items, threads))
 
 
 def expected_counts(
@@ -223,18 +213,20 @@ def expected_counts(
     each item (one, if not given).
     """
     _check_parameters(responses, confusions, prior)
+    halves = halve(responses, len(prior)) if sizes is None else None
+    if halves is not None:
+        counts, log_likelihood = halves.expected_counts(
+            _floored(confusions), _floored(prior), threads
+        )
+        return ExpectedCounts(counts, counts[0].sum(axis=0), log_likelihood)
+    weights = NO_WEIGHTS
     if sizes is not None:
         check_shape(sizes, "sizes", (responses.n_items,))
-        sizes = np.ascontiguousarray(sizes, dtype=float)
-    halves = halve(responses, len(prior))
-    if halves is not None:
-        model = _floored(confusions), _floored(prior)
-        counts, log_likelihood = halves.expected_counts(*model, threads, sizes)
-        return ExpectedCounts(counts, counts[0].sum(axis=0), log_likelihood)
-    tables, store = _model_tables(responses, confusions, prior), np.empty((0, len(prior)))
+        weights = np.ascontiguousarray(sizes, dtype=float)
+    tables, nowhere = _model_tables(responses, confusions, prior), np.empty((0, len(prior)))
 
     def add_items(first: int, last: int, *sums: Floats) -> float:
-        return _run_model(responses, first, last, tables, sizes, store, *sums)
+        return _run_model(responses, first, last, tables, weights, nowhere, *sums)
 
     return _sum_over_items(responses, len(prior), threads, add_items)
 
@@ -244,24 +236,23 @@ def _run_model(
     first: int,
     last: int,
     tables: tuple[Floats, ...],
-    sizes: Floats | None,
-    posteriors: Floats,
-    *sums: Floats,
+    weights: Floats,
+    *arrays: Floats,
 ) -> float:
     """Store or add up the posteriors of the items ``first … last − 1``; return the log-likelihood.
 
-    Likelihoods are kept for a block of items at a time.
+    Likelihoods are kept for a block of items, for NumPy's logarithm: with that of the kernel,
+    Dawid–Skene on 5·10⁶ sparse responses takes 1.35 times as long.
     """
-    log_likelihood, ones = 0.0, np.ones(min(BLOCK_ITEMS, last - first))
+    log_likelihood = 0.0
     for begin in range(first, last, BLOCK_ITEMS):
         end = min(begin + BLOCK_ITEMS, last)
-        weights = ones[: end - begin] if sizes is None else sizes[begin:end]
         exponents, factors = np.empty((2, end - begin))
-        block = posteriors[begin - first : end - first]
         kernels.model_posteriors(
-            *responses.by_item, begin, end, *tables, weights, exponents, factors, block, *sums
+            *responses.by_item, begin, end, *tables, weights, *arrays, exponents, factors
         )
-        log_likelihood += float(np.einsum("n,n->", weights, np.log(factors) + exponents))
+        logs = np.log(factors) + exponents
+        log_likelihood += float(np.sum(logs * weights[begin:end] if weights.size else logs))
     return log_likelihood
 
 
@@ -294,7 +285,7 @@ def _sum_over_items(
         sums = np.zeros(shape), np.zeros(shape[-1])
         return ExpectedCounts(*sums, add_items(first, last, *sums))
 
-    expected: ExpectedCounts = reduce(add, _map_items(sum_block, responses.n_items, threads))
+    expected: ExpectedCounts = reduce(add, map_threads(sum_block, responses.n_items, threads))
     counts = np.ascontiguousarray(expected.counts[..., :n_true])
     return replace(expected, counts=counts, totals=expected.totals[:n_true].copy())
 

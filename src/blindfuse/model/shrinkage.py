@@ -47,8 +47,6 @@ MAX_CELLS = 200_000
 """Counts that strengths are learned from; of larger crowds, evenly spaced annotators are used."""
 LEARNING_STEPS = 3
 """Alternations between the confusion matrix of the crowd, the skills and the strengths."""
-INITIAL_STRENGTH = 10.0
-"""s before the first of them."""
 MIN_KNOWN = 0.2
 """Smallest share of the information about skills that counts as known."""
 MAX_ENTRIES_PER_RESPONSE = 1_000
@@ -125,11 +123,14 @@ def implied_model(responses: Responses, posteriors: Floats, threads: int | None)
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorPrior:
-    """The learned prior: P ``crowd[reported, true]``, t ``skill_strength`` and s ``strength``."""
+    """The learned prior: P ``crowd[reported, true]``, t ``skill_strength`` and s ``strength``.
+
+    The strengths are those that learning starts from.
+    """
 
     crowd: Floats
     skill_strength: float = MAX_STRENGTH
-    strength: float = INITIAL_STRENGTH
+    strength: float = 10.0
 
     @property
     def spread(self) -> float:
@@ -307,7 +308,9 @@ def normalize_columns(counts: Floats) -> Floats:
 
 def pooled_pseudo_counts(counts: Floats, strength: float) -> Floats:
     """Return ``strength`` pseudo-counts per class, distributed like all annotators' responses."""
-    pooled = counts.sum(axis=0) + _weak_counts(counts.shape[1])
+    K = counts.shape[1]
+    # One count per class, half of it correct and half spread evenly, for an empty table.
+    pooled = counts.sum(axis=0) + 0.5 * np.eye(K) + 0.5 / K
     pseudo_counts: Floats = strength * pooled / pooled.sum(axis=0)
     return pseudo_counts
 
@@ -320,8 +323,3 @@ def vote_confusions(counts: Floats, anchor: Anchor = IDENTITY) -> Floats:
     if anchor.kind != "identity":
         return normalize_columns(counts + VOTE_PSEUDO_COUNT * symbol_centres(counts, anchor))
     return normalize_columns(counts + pooled_pseudo_counts(counts, VOTE_PSEUDO_COUNT))
-
-
-def _weak_counts(n_classes: int) -> Floats:
-    """One count per class, half of it correct and half spread evenly, for an empty table."""
-    return 0.5 * np.eye(n_classes) + 0.5 / n_classes

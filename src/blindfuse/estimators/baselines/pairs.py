@@ -19,8 +19,6 @@ MIN_SKILL, MAX_SKILL = 1e-3, 0.999
 """Bounds of |θ|, |s|, accuracies and |imbalance|, which keep ratios and weights finite."""
 MIN_EIGENVALUE = 1e-12
 """Below this, covariances count as zero."""
-BLOCK_ITEMS = 20_000
-"""Items that are made dense at once."""
 
 
 class EigenRatio(VotingEstimator):
@@ -190,16 +188,8 @@ def to_signs(responses: Responses, is_positive: Flags) -> csr_array:
 
 
 def gram_matrix(table: csr_array) -> Floats:
-    """Return AᵀA of a table ``[item, annotator]``.
-
-    Where many cells are filled, blocks of items are made dense: BLAS is much faster than a sparse
-    product there.
-    """
-    N, M = table.shape
-    if table.nnz < 0.05 * N * M:
-        return np.asarray((table.T @ table).toarray())
-    blocks = (table[begin : begin + BLOCK_ITEMS].toarray() for begin in range(0, N, BLOCK_ITEMS))
-    return sum((block.T @ block for block in blocks), np.zeros((M, M)))
+    """Return AᵀA of a table ``[item, annotator]``."""
+    return np.asarray((table.T @ table).toarray())
 
 
 def leading_eigenpair(matrix: Floats) -> tuple[float, Floats]:

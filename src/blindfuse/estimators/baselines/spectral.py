@@ -12,7 +12,6 @@ from blindfuse.estimators.base import ModelEstimator, Seed, ShrinkageStrength, s
 from blindfuse.model.alignment import CanonicalOrder
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
-    ExpectedCounts,
     count_posteriors,
     count_votes,
     weighted_votes,
@@ -80,13 +79,14 @@ class Spectral(ModelEstimator):
         votes = count_votes(table, self.threads)
         self.fallback_ = None
         try:
-            groups = _split_annotators(CanonicalOrder.by_votes(votes).annotators)
+            order = CanonicalOrder.by_votes(votes).annotators  # so groups have as many responses
+            groups = [np.sort(order[g::3]) for g in range(3)]
             confusions, prior = self._decompose(table, groups)
         except _RankDeficient as reason:
             self.fallback_ = f"{reason} Confusion matrices against the majority vote were used."
             if np.count_nonzero(table.responses_per_symbol) > 1:  # else a low rank is no surprise
                 self._warn(f"cannot decompose the moments. {self.fallback_}", RankTooLow)
-            confusions, prior = _vote_model(votes)
+            confusions, prior = vote_confusions(votes.counts), votes.totals / votes.totals.sum()
         estimate = Model(confusions, prior, table.annotators, table.classes)
         model, self.shrinkage_ = shrink_model(
             estimate, self.shrinkage, lambda: estimate.expected_counts(table, self.threads).counts
@@ -119,16 +119,6 @@ class Spectral(ModelEstimator):
 
 class _RankDeficient(Exception):
     """A moment has too low a rank to be decomposed; the message says which."""
-
-
-def _vote_model(votes: ExpectedCounts) -> tuple[Floats, Floats]:
-    """Return confusion matrices and prior with the majority vote as the truth."""
-    return vote_confusions(votes.counts), votes.totals / votes.totals.sum()
-
-
-def _split_annotators(annotators: Codes) -> list[Codes]:
-    """Return three groups with about as many responses each: every third annotator in order."""
-    return [np.sort(annotators[g::3]) for g in range(3)]
 
 
 def _mean_responses(responses: Responses) -> Floats:
