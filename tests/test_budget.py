@@ -15,18 +15,18 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (835, 8),
+    ".": (850, 8),
     "auditing": (1_215, 9),
     "cli": (2_596, 21),
     "comparisons": (1_768, 14),
     "datasets": (460, 3),
     "diagnostics": (1_509, 22),
     "engines": (1_025, 7),
-    "estimators": (3_062, 27),
+    "estimators": (3_041, 26),
     "fusion": (1_760, 12),
-    "kernels": (1_670, 25),
+    "kernels": (1_603, 24),
     "metrics": (613, 1),
-    "model": (2_060, 40),
+    "model": (2_033, 37),
     "moments": (605, 6),
     "numbers": (1_983, 21),
     "readers": (4_128, 22),

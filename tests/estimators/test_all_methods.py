@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import blindfuse
 from blindfuse import (
@@ -221,7 +222,7 @@ def test_an_unknown_parameter_is_refused(method: type[Estimator]) -> None:
 @every_method
 def test_parameters_round_trip(method: type[Estimator]) -> None:
     one = method()
-    assert method(**one.get_params()).get_params() == one.get_params()
+    assert method(**one.get_params()).get_params() == clone(one).get_params() == one.get_params()
     assert repr(one) == f"{method.__name__}()"
 
 

@@ -35,23 +35,6 @@ def test_the_log_likelihood_never_falls(method: Any, seed: int) -> None:
     assert history[-1] > history[0]
 
 
-def test_the_log_likelihood_is_that_of_the_model() -> None:
-    simulation = crowd(6, n=300)
-    fitted = DawidSkene(start=simulation.model, shrinkage=None, max_iter=5, tolerance=0.0)
-    fitted.fit(simulation.responses)
-    matrix = simulation.responses.matrix()
-    confusions, prior = fitted.model_.confusions, fitted.model_.prior
-    total = 0.0
-    for row in matrix.tolist():
-        joint = prior.copy()
-        for m, a in enumerate(row):
-            if a >= 0:
-                joint *= confusions[m, a]
-        total += np.log(joint.sum())
-    assert fitted.model_.log_likelihood(simulation.responses) == pytest.approx(total)
-    assert total >= fitted.log_likelihoods_[-1]
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shrinkage", [None, 3.0, "learned"])
 def test_the_log_posterior_rises_in_every_iteration(seed: int, shrinkage: Any) -> None:

@@ -58,20 +58,6 @@ def test_counts_do_not_depend_on_threads(threads: int) -> None:
     assert MomentCounts.count(responses, threads=threads) == count_by_definition(responses)
 
 
-def test_complete_responses_give_the_same_counts_through_the_margins() -> None:
-    """One more annotator without responses makes the table incomplete and changes no count."""
-    complete = random_table(2, 500, 4, 3, 0.0)
-    with_silent_annotator = Responses.from_matrix(
-        np.column_stack([complete.matrix(), np.full(500, -1)]), classes=range(3)
-    )
-    from_margins, full = MomentCounts.count(complete), MomentCounts.count(with_silent_annotator)
-    pair_of_four = [p for p, pair in enumerate(combinations(range(5), 2)) if 4 not in pair]
-    triple_of_four = [t for t, triple in enumerate(combinations(range(5), 3)) if 4 not in triple]
-    np.testing.assert_array_equal(from_margins.singles, full.singles[:4])
-    np.testing.assert_array_equal(from_margins.pairs, full.pairs[pair_of_four])
-    np.testing.assert_array_equal(from_margins.triples, full.triples[triple_of_four])
-
-
 def test_counts_differ_if_one_response_differs() -> None:
     matrix = np.zeros((10, 3), dtype=int)
     matrix[0] = 1

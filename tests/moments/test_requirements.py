@@ -1,7 +1,5 @@
 """Requirements of moment matching: overlap, memory and cost."""
 
-from math import comb
-
 import numpy as np
 import pytest
 
@@ -13,10 +11,6 @@ from blindfuse.moments.requirements import (
     require_memory,
     require_overlap,
 )
-
-
-def test_three_responses_to_one_item_are_enough() -> None:
-    require_overlap(Responses.from_matrix([[0, 1, 1], [1, -1, -1]]))
 
 
 @pytest.mark.parametrize(
@@ -35,10 +29,6 @@ def test_moments_larger_than_the_limit_are_refused() -> None:
     require_memory(100, 2)
     with pytest.raises(BadParameter, match=r"1,000 annotators would take 30 GiB.*moments='labels'"):
         require_memory(1000, 2)
-
-
-def test_moment_bytes_count_every_triple_three_times() -> None:
-    assert moment_bytes(10, 4) == 3 * comb(10, 3) * 4**3 * 8
 
 
 def test_counting_is_cheaper_for_few_annotators_and_never_above_the_limit() -> None:

@@ -1,9 +1,7 @@
 """Algorithm 1 from responses: starts, trace, and what it requires."""
 
 import numpy as np
-import pytest
 
-from blindfuse import NotIdentifiable, Responses
 from blindfuse.solver.solve import Options
 from tests.solver.cases import crowd, solve_seeded
 
@@ -31,16 +29,3 @@ def test_the_trace_gives_the_reason_for_stopping() -> None:
     assert "the maximum number of sweeps was reached" in repr(cut.trace)
     assert cut.trace.sweeps == 12 == len(cut.trace.seconds) == len(cut.trace.change)
     assert np.all(cut.trace.seconds > 0)
-
-
-@pytest.mark.parametrize(
-    ("matrix", "reason"),
-    [
-        ([[0, 1], [1, 1]], "Only 2 annotators"),
-        ([[0, 1, -1], [1, 1, -1]], "Only 2 annotators"),
-        ([[0, 1, -1], [1, -1, 1], [-1, 0, 1]], "No item was labelled by three"),
-    ],
-)
-def test_too_little_overlap_is_refused_with_a_remedy(matrix: list[list[int]], reason: str) -> None:
-    with pytest.raises(NotIdentifiable, match=f"{reason}.*majority vote"):
-        solve_seeded(Responses.from_matrix(matrix), Options())

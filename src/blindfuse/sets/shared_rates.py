@@ -61,7 +61,7 @@ class SharedRates:
             return None
         applies = float(np.mean(self.pooled.posteriors[:, 1] > 0.5))
         added = 2 * min(applies, 1 - applies) * (expected.value - expected.if_independent)
-        value = min(expected.if_independent + added, expected.high)
+        value = expected.if_independent + added
         low = min(expected.low, expected.if_independent, least)
         return replace(expected, value=value, low=low)
 
