@@ -181,8 +181,9 @@ def test_many_classes_and_few_responses_take_memory_of_the_responses(tmp_path: P
     truth, items = rng.integers(974, size=1500), np.repeat(np.arange(1500), 5)
     annotators = np.concatenate([rng.choice(300, 5, replace=False) for _ in range(1500)])
     reported = np.where(rng.random(7500) < 0.7, truth[items], rng.integers(974, size=7500))
-    names = {"items": range(1500), "annotators": range(300), "classes": range(974)}
-    responses = Responses.from_codes(items, annotators, reported, **names)
+    responses = Responses.from_codes(
+        items, annotators, reported, items=range(1500), annotators=range(300), classes=range(974)
+    )
     tracemalloc.start()
     fusion = fuse(responses)
     fusion.summary()
