@@ -12,7 +12,8 @@ from blindfuse.comparisons.model import Cells, Fit, fit
 from blindfuse.typing import Floats
 
 SIGNIFICANT_Z, FOLDS = 1.5, 5
-"""Standard errors by which judge effects must predict better, and folds of the comparisons."""
+"""Standard errors by which judge effects must predict better, and folds of the comparisons. Of 200
+simulated tables each, 7 % use judge effects if judges are equal, and 96 % if 3 of 9 are random."""
 
 
 @dataclass(frozen=True, eq=False)
