@@ -17,7 +17,7 @@ a − 1 b c   ``effects``            ``[judge, effect]``
 ==========  =====================  ==============================================================
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -64,13 +64,13 @@ class Cells:
 
     @classmethod
     def grouped(
-        cls, columns: Mapping[str, Codes], counts: Floats, n_judges: int, n_items: int
+        cls, columns: Mapping[str, Codes], outcomes: Iterable[Floats], n_judges: int, n_items: int
     ) -> "Cells":
-        """Group rows with the same codes in all columns."""
-        cell, firsts = np.zeros(len(counts), dtype=np.int64), np.zeros(0, dtype=np.intp)
+        """Group rows with the same codes in all columns; each outcome has its counts ``[row]``."""
+        cell, firsts = np.zeros_like(columns["left"], dtype=np.int64), np.zeros(0, dtype=np.intp)
         for codes in columns.values():
             cell, firsts = factorize_integers(cell * (codes.max(initial=0) + 1) + codes)
-        sums = [np.bincount(cell, outcome, len(firsts)) for outcome in counts.T]
+        sums = [np.bincount(cell, outcome, len(firsts)) for outcome in outcomes]
         codes_of = {name: codes[firsts] for name, codes in columns.items()}
         totals = np.stack(sums, axis=1).astype(np.float64)
         return cls(**codes_of, counts=totals, n_judges=n_judges, n_items=n_items)
@@ -100,7 +100,7 @@ class Cells:
     def pooled(self) -> "Cells":
         """Return one cell per pair of items, as if one judge had compared all."""
         columns = self.columns | {"judge": np.zeros_like(self.judge)}
-        return self.grouped(columns, self.counts, 1, self.n_items)
+        return self.grouped(columns, self.counts.T, 1, self.n_items)
 
     def differences(self, values: Floats) -> Floats:
         """Return the sums per item: of values where it is left, minus those where it is right."""

@@ -125,8 +125,8 @@ class Comparisons:
             share, weight = share[used], np.broadcast_to(weight, n)[used]
         is_tie = share == 0.5
         lefts = np.where(is_tie, 0.0, share)
-        outcomes = np.stack([lefts, is_tie, 1 - lefts - is_tie])
-        cells = Cells.grouped(rows, (outcomes * weight).T, len(names["annotators"]), len(items))
+        outcomes = (part * weight for part in (lefts, is_tie, 1 - lefts - is_tie))
+        cells = Cells.grouped(rows, outcomes, len(names["annotators"]), len(items))
         return cls(**names, rows=cells, lists_winners=winner is None, remarks=tuple(notes))
 
     @classmethod
@@ -169,7 +169,7 @@ class Comparisons:
                 ]
                 codes[column] = np.concatenate(moved)
         counts = np.concatenate([self.rows.counts, other.rows.counts])
-        rows = Cells.grouped(codes, counts, len(names["annotators"]), len(names["items"]))
+        rows = Cells.grouped(codes, counts.T, len(names["annotators"]), len(names["items"]))
         lists_winners = self.lists_winners and other.lists_winners
         remarks = tuple(sum_notes([*self.remarks, *other.remarks]))
         return Comparisons(rows=rows, lists_winners=lists_winners, remarks=remarks, **names)
@@ -243,7 +243,7 @@ class Comparisons:
         rows = self.rows
         if rows.prompt is None:
             return rows
-        return Cells.grouped(rows.columns, rows.counts, rows.n_judges, rows.n_items)
+        return Cells.grouped(rows.columns, rows.counts.T, rows.n_judges, rows.n_items)
 
     @cached_property
     def groups(self) -> Integers:

@@ -8,7 +8,9 @@ from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_plain_names, factorize, positions
 from blindfuse.responses.detection import is_missing_winner
 from blindfuse.responses.markers import TIES, plain_word, side_of
-from blindfuse.typing import Array, Codes, Flags, Floats
+from blindfuse.typing import Array, Codes, Floats
+
+_YES, _NO = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
 def winner_shares(winner: Array, left: Codes, right: Codes, items: Array) -> Floats:
@@ -37,38 +39,27 @@ def winner_shares(winner: Array, left: Codes, right: Codes, items: Array) -> Flo
         return by_name
     if has_side.all():
         return np.where(absent, np.nan, sides)
-    raise _unclear_winner(
-        winner, ~(is_named | has_side), is_named | tied | absent, left, right, items
+    neither, is_clear = ~(is_named | has_side), is_named | tied | absent
+    problem, wrong = "neither side of their comparison", neither
+    if not neither.any():
+        problem, wrong = "sides, where others are names", ~is_clear
+    row = int(np.argmax(wrong))
+    pair = " with ".join(list_names(items[[side[row]]]) for side in (left, right))
+    raise BadLabels(
+        f"Winners {list_names(dict.fromkeys(winner[wrong].tolist()))} are {problem}: row {row} "
+        f"compares {pair}. Write the name of the winner or 'tie' in all rows; or 'left', 'right' "
+        "and 'tie'; or the probability from 0 to 1 that the left item wins."
     )
 
 
 def shares_of_flags(left_wins: Array, right_wins: Array) -> Floats:
     """Return the share of the win that goes to the left item, from 1 or 0 for each side."""
-    texts = [np.char.lower(flags.astype(str)) for flags in (left_wins, right_wins)]
-    left, right = (np.isin(text, ("1", "1.0", "true")) for text in texts)
-    for flags, text in zip((left_wins, right_wins), texts, strict=True):
-        wrong = ~np.isin(text, ("1", "1.0", "true", "0", "0.0", "false"))
+    left, right = (np.char.lower(flags.astype(str)) for flags in (left_wins, right_wins))
+    for flags, text in ((left_wins, left), (right_wins, right)):
+        wrong = ~np.isin(text, (*_YES, *_NO))
         if wrong.any():
             raise BadLabels(
                 f"{list_names(dict.fromkeys(flags[wrong].tolist()))} in a column that says which "
                 "side won is neither 1 nor 0. Correct it, or name another column as winner=."
             )
-    return np.asarray((1 + left.astype(float) - right) / 2)
-
-
-def _unclear_winner(
-    winner: Array, neither: Flags, is_clear: Flags, left: Codes, right: Codes, items: Array
-) -> BadLabels:
-    """Return the error about winners that are neither side, or names only in some rows."""
-    wrong = neither if neither.any() else ~is_clear
-    row = int(np.argmax(wrong))
-    unclear = list_names(dict.fromkeys(winner[wrong].tolist()))
-    problem = (
-        "neither side of their comparison" if neither.any() else "sides, where others are names"
-    )
-    pair = " with ".join(list_names(items[[side[row]]]) for side in (left, right))
-    return BadLabels(
-        f"Winners {unclear} are {problem}: row {row} compares {pair}. Write the name of the winner "
-        "or 'tie' in all rows; or 'left', 'right' and 'tie'; or the probability from 0 to 1 that "
-        "the left item wins."
-    )
+    return np.asarray((1.0 + np.isin(left, _YES) - np.isin(right, _YES)) / 2)

@@ -277,9 +277,14 @@ def factorize(values: Array) -> tuple[Array, Array]:
         distinct, codes = np.unique(values, return_inverse=True)
         return codes, distinct
     keys = values.tolist()
-    if set(map(type, keys)) != {str}:
+    try:
+        kinds = dict.fromkeys(keys)
+    except TypeError:  # lists and other values without a hash
+        kinds = {}
+    if set(map(type, kinds)) != {str}:
         keys = list(map(name_key, keys))
-    code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+        kinds = dict.fromkeys(keys)
+    code_of = {key: code for code, key in enumerate(kinds)}
     codes = np.fromiter(map(code_of.__getitem__, keys), np.intp, values.size)
     return codes, np.fromiter(map(key_value, code_of), dtype=object, count=len(code_of))
 
