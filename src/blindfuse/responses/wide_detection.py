@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from blindfuse.errors import list_names
+from blindfuse.errors import counted, list_names
 from blindfuse.responses.column_names import INDEX_NAME, is_descriptive
 from blindfuse.responses.detection import (
     ColumnOptions,
@@ -57,11 +57,11 @@ class WideColumns(NamedTuple):
 
 def transposed_note(n_annotators: int, n_items: int) -> list[str]:
     """Return a note if there are far more annotators than items, as in the table of a form."""
-    if n_annotators <= 2 * n_items:
+    if not 0 < 2 * n_items < n_annotators:
         return []
     return [
-        f"Check the annotators: there are {n_annotators:,} columns for {n_items:,} rows. If the "
-        "rows are annotators and the columns are items, transpose the table"
+        f"Check the annotators: there are {n_annotators:,} columns for {counted(n_items, 'row')}. "
+        "If the rows are annotators and the columns are items, transpose the table"
     ]
 
 
