@@ -80,7 +80,17 @@ def test_bad_judges_are_named_and_count_less(kind: str) -> None:
         bad = ranking.judges.names[ranking.judges.flags == kind]
         slopes = np.array(KINDS[kind]["slopes"])
         assert set(bad.tolist()) <= set(np.flatnonzero(slopes != 1).tolist())
+        if len(bad) and kind == "reversed":
+            assert "If they are right and the others wrong" in ranking.judges.summary()
     assert np.mean(gains) > 0.04
+
+
+def test_slopes_are_near_one_where_items_have_few_comparisons() -> None:
+    slopes = []
+    for seed in range(5):
+        pairs = simulate_pairs(seed, n_items=100, slopes=[1] * 10, per_judge=90)
+        slopes.append(fuse_pairs(*pairs.columns).judges.slope[0].mean())
+    assert np.mean(slopes) == pytest.approx(1, abs=0.15)
 
 
 def test_position_biases_are_estimated() -> None:
