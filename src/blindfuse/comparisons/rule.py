@@ -13,7 +13,8 @@ from blindfuse.typing import Floats
 
 SIGNIFICANT_Z, FOLDS = 1.5, 5
 """Standard errors by which judge effects must predict better, and folds of the comparisons. Of 200
-simulated tables each, 7 % use judge effects if judges are equal, and 96 % if 3 of 9 are random."""
+simulated tables each, 7 to 16 % use judge effects if judges are equal, and at least 96 % if 3 of 9
+are random."""
 
 
 @dataclass(frozen=True, eq=False)
