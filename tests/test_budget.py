@@ -23,7 +23,7 @@ BUDGETS = {
     "diagnostics": (1_509, 22),
     "engines": (1_025, 7),
     "estimators": (3_041, 26),
-    "fusion": (1_760, 12),
+    "fusion": (1_770, 12),
     "kernels": (1_603, 24),
     "metrics": (613, 1),
     "model": (2_033, 37),

@@ -14,6 +14,7 @@ from blindfuse import (
     Model,
     Responses,
     Simulation,
+    compare,
     fuse,
     simulate,
 )
@@ -203,6 +204,9 @@ def test_many_classes_and_few_responses_take_memory_of_the_responses(tmp_path: P
     np.testing.assert_allclose(rated.accuracy, agreed / number, atol=0.15)
     with pytest.raises(BadParameter, match="Merge classes"):
         fuse(responses, method=DawidSkene())
+    failed = {one.method: one.failed for one in compare(responses, fused=fusion)}
+    assert failed["MajorityVote"] is None
+    assert "Merge classes" in str(failed["LatentSubtypes"])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -10,7 +10,7 @@ import numpy as np
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, counted
 from blindfuse.estimators.base import Estimator, check_responses, without_warnings
 from blindfuse.estimators.registry import METHODS
-from blindfuse.fusion.fuse import Fusion, fuse
+from blindfuse.fusion.fuse import Fusion, fuse, require_matrices
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
 from blindfuse.metrics.interval import Interval
@@ -70,8 +70,10 @@ def compare(
         report(name)
         began = perf_counter()
         try:
+            method = make()
+            require_matrices(method, table)
             with single_threaded_blas(), without_warnings():
-                posteriors = make().fit(table).posteriors_
+                posteriors = method.fit(table).posteriors_
         except BlindfuseError as reason:
             rows.append(Comparison(name, None, None, perf_counter() - began, str(reason)))
             continue

@@ -13,12 +13,8 @@ from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import (
-    Estimator,
-    ModelEstimator,
-    check_responses,
-    without_warnings,
-)
+from blindfuse.estimators.base import Estimator, check_responses, without_warnings
+from blindfuse.estimators.voting import VotingEstimator
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.presentation import (
     annotator_columns,
@@ -254,12 +250,7 @@ def fuse_table(
     table: Responses, method: Estimator | None = None, *, keep_classes: bool = False, **options: Any
 ) -> Fusion:
     """Fuse a table by the rule, or by a requested method; ``options`` are those of Evidence."""
-    if isinstance(method, ModelEstimator) and not has_own_matrices(table):
-        raise BadParameter(
-            f"Confusion matrices of {table.n_classes:,} classes for {table.n_annotators:,} "
-            f"annotators need far more than {table.n_responses:,} responses. Merge classes, or use "
-            "MajorityVote or Wawa, which need none; without method=, fuse uses the vote."
-        )
+    require_matrices(method, table)
     canonical = canonicalize(table, keep_classes=keep_classes, threads=options.get("threads"))
     evidence = Evidence(canonical.responses, **options)
     with single_threaded_blas():
@@ -268,6 +259,17 @@ def fuse_table(
         with without_warnings():
             decision = decide_labels(evidence) if method is None else _describe(method, evidence)
     return _in_input_order(decision, evidence, canonical, table, method)
+
+
+def require_matrices(method: Estimator | None, table: Responses) -> None:
+    """Raise BadParameter if a method would fit far more matrices than the responses determine."""
+    if method is None or isinstance(method, VotingEstimator) or has_own_matrices(table):
+        return
+    raise BadParameter(
+        f"Confusion matrices of {table.n_classes:,} classes for {table.n_annotators:,} annotators "
+        f"need far more than {table.n_responses:,} responses. Merge classes, or use MajorityVote "
+        "or Wawa, which need none; without method=, fuse uses the vote."
+    )
 
 
 def _fit(method: Estimator, evidence: Evidence) -> None:
