@@ -6,8 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from blindfuse import fuse, read
-from blindfuse.cli import partitions as cli_partitions
+from blindfuse import fuse, fuse_stream, read
 from blindfuse.readers import partitions
 from tests.support.cli import run, succeed
 from tests.support.long_tables import shuffled_votes, write_table
@@ -52,8 +51,8 @@ def test_labels_are_those_of_the_whole_file(
 def test_a_sample_of_the_items_is_stated(
     tmp_path: Path, votes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = partial(cli_partitions.fuse_stream, max_responses=500)
-    monkeypatch.setattr(cli_partitions, "fuse_stream", small)
+    small = partial(fuse_stream, max_responses=500)
+    monkeypatch.setattr("blindfuse.cli.partitions.fuse_stream", small)
     result = succeed("fuse", votes, "--partitioned", "-o", tmp_path / "fused.csv")
     total = read(votes).responses.n_items
     assert f"items; the model labels all {total} items" in result.stderr

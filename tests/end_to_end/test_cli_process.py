@@ -110,6 +110,12 @@ def many_votes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def _listen_to_signals() -> None:
+    """A background job of a shell ignores interrupts, one of nohup hangups; so would children."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "code", "way"),
     [
@@ -130,8 +136,7 @@ def test_a_signal_leaves_no_file(
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        # A background job of a shell ignores interrupts, and so would its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+        preexec_fn=_listen_to_signals,
     ) as process:
         assert process.stderr is not None
         assert b"read as" in process.stderr.readline()  # the fit begins
