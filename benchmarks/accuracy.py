@@ -14,7 +14,6 @@ from blindfuse import (
     BayesianDawidSkene,
     BlindEnsemble,
     DawidSkene,
-    MajorityVote,
     NotConverged,
     RankTooLow,
     Responses,
@@ -185,36 +184,6 @@ def em_after_blind_ensemble() -> Section:
                     f"{setting.name}, N = {n_items:,}: error / error of the oracle", ratios[0], 1.02
                 )
             )
-    return section
-
-
-def uniform_prior() -> Section:
-    """Table I: EM with a uniform prior, as in the paper, and with an estimated prior."""
-    section = Section(
-        f"{TABLE_1.name}, N = 100,000: EM with uniform and estimated prior, mean of 10 seeds",
-        ["method", "error %"],
-    )
-    methods: dict[str, Callable[[], Estimator]] = {
-        "MajorityVote": MajorityVote,
-        "DawidSkene, uniform prior": lambda: DawidSkene(class_prior="uniform", shrinkage=None),
-        "DawidSkene, estimated prior": DawidSkene,
-    }
-    rows = []
-    for seed in SEEDS:
-        simulation = TABLE_1.draw(10**5, seed)
-        posteriors = [make().fit(simulation.responses).posteriors_ for make in methods.values()]
-        posteriors.append(simulation.model.posteriors(simulation.responses))
-        rows.append([100 * error_rate(each, simulation.truth) for each in posteriors])
-    vote, uniform, estimated, best = (fmean(column) for column in zip(*rows, strict=True))
-    names = [*methods, "Oracle"]
-    section.rows = [
-        [name, f"{error:.2f}"]
-        for name, error in zip(names, (vote, uniform, estimated, best), strict=True)
-    ]
-    section.checks = [
-        Check("error with uniform prior / error of the vote", uniform / vote, 2.0, at_most=False),
-        Check("error with estimated prior / error of the oracle", estimated / best, 1.02),
-    ]
     return section
 
 

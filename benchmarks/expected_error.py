@@ -2,16 +2,14 @@
 
 import warnings
 from statistics import fmean
-from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import NotConverged, Responses, fuse, simulate
-from blindfuse.metrics import calibration_error, error_rate
 from calibration import gather_records, leave_families_out, summarize
 from experiments.awkward_crowds import HARD_KINDS
-from experiments.calibration_tables import public_tables, tables_with_truth
+from experiments.calibration_tables import public_tables
 from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
 from measured_tables import Record, wrong_labels
 from report import Check, Section, public_data
@@ -56,31 +54,6 @@ def left_out() -> Section:
         "counts a table as one and a variant as 0.3. It was first fitted with the weights of the "
         "slopes, which gave a median width of 3.2, above the limit."
     )
-    return section
-
-
-def posteriors() -> Section:
-    """Calibration error of posteriors, recalibrated without the family of the table."""
-    section = Section(
-        "Calibration error of fused posteriors, families left out",
-        ["table", "error %", "calibration error"],
-    )
-    folder = public_data()
-    relations = leave_families_out(gather_records())
-    for table in tables_with_truth(folder):
-        responses, truth = table.load()
-        truth[truth >= responses.n_classes] = -1
-        relation = relations[table.family]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)
-            with patch(
-                "blindfuse.diagnostics.expected_error.fitted_relation",
-                lambda relation=relation: relation,
-            ):
-                fusion = fuse(responses)
-        apart = calibration_error(fusion.posteriors, truth)
-        error = 100 * error_rate(fusion.posteriors, truth)
-        section.rows.append([table.name, f"{error:.1f}", f"{apart:.3f}"])
     return section
 
 

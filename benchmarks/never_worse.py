@@ -1,18 +1,13 @@
 """fuse compared with the majority vote on every table that has a truth, by family."""
 
-import warnings
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import BlindEnsemble, NotConverged, Responses
-from blindfuse.model.posteriors import vote_posteriors
-from experiments.calibration_tables import tables_with_truth, trained_tables
-from experiments.methods import FEW_SWEEPS
+from experiments.calibration_tables import tables_with_truth
 from experiments.table_variants import MAX_ITEMS
-from measured_tables import Record, compare_errors, measure_tables
+from measured_tables import Record, measure_tables
 from report import Check, Section, public_data
 
 Floats = NDArray[np.float64]
@@ -32,8 +27,6 @@ MAX_VARIANTS_ABOVE = 0.05
 """Share of variants on which fuse may exceed its limit; noise alone exceeds 2.3 % of them."""
 MANY_LISTED = 0.95
 """Share of listed items from which on a list is useless."""
-FEW_SWEEPS_LOSS = 0.5
-"""Points by which a few sweeps may be worse than the vote on an ensemble."""
 LIMIT_NOTE = (
     "The limit is 0.3 points, and at least two standard errors of the paired difference, which a "
     "method that is as good as the vote exceeds in 2.3 % of the tables."
@@ -174,42 +167,3 @@ def _mean_errors(records: list[Record]) -> tuple[float, float]:
     ]
     error, others = np.mean(both, axis=0)
     return float(error), float(others)
-
-
-def depth() -> Section:
-    """Alg. 2 after a few plain sweeps and converged, on the ensembles of Table VIII."""
-    section = Section(
-        f"Alg. 2 after {FEW_SWEEPS} plain sweeps and converged: fifteen classifiers, error %",
-        ["table", "vote", f"{FEW_SWEEPS} sweeps", "converged", "difference to the vote"],
-        note="Classifiers are trained on other rows. They share features, so their errors are "
-        "correlated, and Alg. 2 converges to a model that follows the correlation. A few sweeps "
-        "from the vote stay near it: they regularise. `BlindEnsemble(max_sweeps=10, "
-        "acceleration=None)`; `fuse` decides between vote and models without the truth.",
-    )
-    folder = public_data()
-    losses = []
-    for table in trained_tables(folder):
-        if " paper " not in table.name:
-            continue
-        responses, truth = table.load()
-        votes = vote_posteriors(responses)
-        few, converged = (
-            compare_errors(votes, _fit_depth(responses, **depth), truth)
-            for depth in ({"max_sweeps": FEW_SWEEPS, "acceleration": None}, {})
-        )
-        losses.append(few.difference)
-        figures = few.vote, few.fused, converged.fused
-        cells = [f"{figure:.2f}" for figure in figures]
-        section.rows.append([table.name, *cells, f"{few.difference:+.2f}"])
-    worse = sum(loss > FEW_SWEEPS_LOSS for loss in losses)
-    section.checks = [
-        Check(f"mean difference of {FEW_SWEEPS} sweeps to the vote, points", fmean(losses), 0.0),
-        Check("ensembles on which they are more than 0.5 points above the vote", worse, 0),
-    ]
-    return section
-
-
-def _fit_depth(responses: Responses, **parameters: Any) -> Floats:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        return BlindEnsemble(**parameters).fit(responses).posteriors_

@@ -33,19 +33,16 @@ SECTIONS = (
     "speed.majority_votes",
     "accuracy.held_out",
     "accuracy.methods",
-    "accuracy.uniform_prior",
     "accuracy.em_after_blind_ensemble",
     "never_worse.all_tables_with_truth",
     "never_worse.variants",
     "never_worse.listed_items",
-    "never_worse.depth",
     "ablation.parts",
     "awkward_tables.generated",
     "awkward_tables.ties",
     "awkward_tables.no_information",
     "trust.ordered",
     "expected_error.left_out",
-    "expected_error.posteriors",
     "expected_error.independent",
     "expected_error.independent_small",
     "expected_error.hard_families",
@@ -72,7 +69,6 @@ SECTIONS = (
     "scaling.annotators",
     "scaling.classes",
     "ten_million.ten_million",
-    "startup.startup",
     "startup.first_run",
     "reading.long_csv",
     "ratings.simulated",
@@ -107,12 +103,8 @@ VIEWS = {
         "method", ("agreement %", "explained %", "time of crowd-kit / blindfuse")
     ),
     "expected_error.class_shares": View("", ("off by", "votes off by", "covered %")),
-    "expected_error.posteriors": View("", ("error %", "calibration error")),
     "never_worse.all_tables_with_truth": View(
         "table", ("vote", "fuse", "difference", "limit", "expected", "method")
-    ),
-    "never_worse.depth": View(
-        "table", ("vote", "10 sweeps", "converged", "difference to the vote")
     ),
     "never_worse.listed_items": View("family", ("listed %", "error % of listed", "of the others")),
     "never_worse.variants": View(
