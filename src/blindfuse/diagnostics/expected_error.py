@@ -143,7 +143,8 @@ class Features:
 
         The logit of the error has the mean and the variance of a mixture: with probability u it is
         that of the relation, otherwise that of the model. The variance includes the sampling noise
-        of the share of wrong labels, and the limits are rounded outwards to whole labels.
+        of the share of wrong labels, and the limits are rounded outwards to whole labels. What
+        annotators share only adds errors, so ``if_independent`` is at most the value.
         """
         own, limit = _logit(self.independent_error), 1 - 1 / self.n_classes
         known = relation or fitted_relation()
@@ -156,7 +157,8 @@ class Features:
         variance += 1 / (n_items * max(value * (1 - value), 0.5 / n_items))
         half = Z * np.sqrt(variance)
         low, high = np.floor(n_items * expit(mean - half)), np.ceil(n_items * expit(mean + half))
-        shares = value, low / n_items, high / n_items, self.independent_error
+        independent = min(self.independent_error, value)
+        shares = value, low / n_items, high / n_items, independent
         return ExpectedError(*(min(float(share), limit) for share in shares))
 
 

@@ -267,7 +267,7 @@ def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfCla
         raise NotIdentifiable(
             f"{counted(len(items), 'item')} with two or more clusters: too few to choose the "
             "number of classes.",
-            "Pass the number of classes.",
+            "Pass the number of classes: classes=, or --classes on the command line.",
         )
     halves = _halve(responses, items, int(candidates[-1]))
     predicted, alone = np.stack([_predict_held_out(halves, int(k)) for k in candidates[1:]], axis=1)
