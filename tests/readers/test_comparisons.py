@@ -152,3 +152,15 @@ def test_options_of_comparisons_are_refused_for_labels(tmp_path: Path) -> None:
     for kind in ("labels", "sets", "scores", "numbers"):
         with pytest.raises(BlindfuseError, match="left= cannot be used with kind"):
             read(path, kind=kind, left="item")
+
+
+def test_the_other_side_is_detected_and_sides_are_not_exchanged(tmp_path: Path) -> None:
+    """Winners such as model_a would otherwise count for the item on the wrong side."""
+    path = tmp_path / "battles.csv"
+    path.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n", encoding="utf-8")
+    for sides in ({"left": "model_a"}, {"right": "model_b"}):
+        columns = read(path, kind="comparisons", **sides).columns
+        assert (columns["left"], columns["right"]) == ("model_a", "model_b")
+    for sides in ({"left": "model_b"}, {"right": "model_a"}):
+        with pytest.raises(BlindfuseError, match="'model_a' is the left item by its name"):
+            read(path, kind="comparisons", **sides)

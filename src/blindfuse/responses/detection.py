@@ -282,14 +282,21 @@ def detect_columns(table: SampledTable, named: Mapping[str, str | None]) -> dict
     found = {role: existing_column(table, name) for role, name in named.items() if name is not None}
     if len(set(found.values())) < len(found):
         raise BadParameter(f"One column cannot have two of the roles {found}. Name different ones.")
-    if not {"left", "right"} <= found.keys():
-        pair = detect_pair([name for name in table.columns if name not in found.values()])
-        if pair is None:
+    others = [name for role, name in found.items() if role not in ("left", "right")]
+    pair = detect_pair([name for name in table.columns if name not in others])
+    if pair is None and not {"left", "right"} <= found.keys():
+        raise table.error(
+            f"{table.name}: no two columns look like the compared items: "
+            f"{suggest('left', table.columns)} Pass left=, right= and winner={table.call}."
+        )
+    if pair is not None:
+        left, right = pair
+        if found.get("left") == right or found.get("right") == left:
             raise table.error(
-                f"{table.name}: no two columns look like the compared items: "
-                f"{suggest('left', table.columns)} Pass left=, right= and winner={table.call}."
+                f"{table.name}: {left!r} is the left item by its name, so a winner 'left' or 'a' "
+                f"means it. Pass left={left!r} and right={right!r}{table.call}."
             )
-        found = dict(zip(("left", "right"), pair, strict=True)) | found
+        found = {"left": left, "right": right} | found
     flags = _winner_flags(table.columns, found["left"], found["right"])
     if flags and found.get("winner", flags[0]) == flags[0]:
         found |= {"winner": flags[0], "right_wins": flags[1]}
