@@ -150,3 +150,29 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "damaged.npz", **arrays)
     with pytest.raises(BadModel, match="is damaged"):
         Ranking.load(tmp_path / "damaged.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *[
+            (name, change)
+            for name in ("judge", "left")
+            for change in (lambda x: x - 1, lambda x: x + 9)
+        ],
+        ("left", lambda x: x * 1.0),
+        ("left", lambda x: x[None]),
+        ("left", lambda x: 1 - x),
+        ("right", lambda x: x[1:]),
+        ("counts", lambda x: -x),
+        ("counts", lambda x: x * np.nan),
+        ("counts", lambda x: x[:, :2]),
+    ],
+)
+def test_crafted_files_are_refused(name: str, change: Any, tmp_path: Path) -> None:
+    fuse_pairs(["a"], ["b"], ["a"]).save(tmp_path / "ranking.npz")
+    with np.load(tmp_path / "ranking.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "crafted.npz", **{**arrays, name: change(arrays[name])})
+    with pytest.raises(BadModel, match="is damaged"):
+        Ranking.load(tmp_path / "crafted.npz")

@@ -26,6 +26,7 @@ from blindfuse.responses.coding import (
 from blindfuse.responses.detection import detect_columns
 from blindfuse.responses.inputs import row_description
 from blindfuse.responses.notes import count_note, names_note, sum_notes
+from blindfuse.responses.rows import are_below, as_codes
 from blindfuse.responses.scalars import as_floats
 from blindfuse.responses.values import fold
 from blindfuse.typing import Array, Codes, Floats, Integers
@@ -66,6 +67,24 @@ class Comparisons:
     prompts: Array | None = None
     lists_winners: bool = False
     remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the codes and counts, once: a file may hold any."""
+        rows, counts = self.rows, self.rows.counts
+        columns = [(getattr(rows, name), getattr(self, kind)) for name, kind in COLUMNS.items()]
+        known = [pair for pair in columns if pair[0] is not None or pair[1] is not None]
+        if not (
+            counts.shape == (len(counts), 3)
+            and np.all((counts >= 0) & (counts < np.inf))
+            and all(codes is not None and names is not None for codes, names in known)
+            and all(len(as_codes(codes, "codes")) == len(counts) for codes, _ in known)
+            and all(are_below(codes, len(names)) for codes, names in known)
+            and np.all(rows.left != rows.right)
+        ):
+            raise BadLabels(
+                "These are not comparisons of two items in codes and counts. Create the table with "
+                "from_columns or from_frame."
+            )
 
     @classmethod
     def from_columns(
@@ -193,7 +212,7 @@ class Comparisons:
             rows = Cells(**arrays, n_judges=len(names["annotators"]), n_items=len(names["items"]))
             notes = tuple(header["remarks"])
             return cls(**names, rows=rows, lists_winners=header["lists_winners"], remarks=notes)
-        except (TypeError, ValueError, KeyError) as error:
+        except (BadLabels, TypeError, ValueError, KeyError) as error:
             raise damaged_file_error(path, FORMAT) from error
 
     @property
