@@ -164,3 +164,6 @@ def test_the_other_side_is_detected_and_sides_are_not_exchanged(tmp_path: Path) 
     for sides in ({"left": "model_b"}, {"right": "model_a"}):
         with pytest.raises(BlindfuseError, match="'model_a' is the left item by its name"):
             read(path, kind="comparisons", **sides)
+    path.write_text("a,b,c,winner\nx,y,z,y\nx,z,y,z\n", encoding="utf-8")
+    columns = read(path, kind="comparisons", left="b", right="c").columns
+    assert (columns["left"], columns["right"]) == ("b", "c")

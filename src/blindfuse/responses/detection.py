@@ -291,7 +291,8 @@ def detect_columns(table: SampledTable, named: Mapping[str, str | None]) -> dict
         )
     if pair is not None:
         left, right = pair
-        if found.get("left") == right or found.get("right") == left:
+        sides = found.get("left", right), found.get("right", left)
+        if sides == (right, left) and {"left", "right"} & found.keys():
             raise table.error(
                 f"{table.name}: {left!r} is the left item by its name, so a winner 'left' or 'a' "
                 f"means it. Pass left={left!r} and right={right!r}{table.call}."
